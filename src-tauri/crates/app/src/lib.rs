@@ -1,0 +1,1 @@
+//! Composition and use cases: settings, runs, approvals, runner, guard, diagnostics.

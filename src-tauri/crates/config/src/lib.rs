@@ -1,0 +1,1 @@
+//! Folders, layered settings, environment variables and secrets: the mechanism, not the schema.

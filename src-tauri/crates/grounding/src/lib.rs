@@ -1,0 +1,21 @@
+//! The contract between the agent and what it can act with.
+//!
+//! [`Tool`] is one thing that can be done, [`Backend`] a family of tools, [`Action`] what a call is
+//! about to do in terms a policy can judge, [`Gate`] where that judgement is asked for.
+
+#![warn(missing_docs)]
+#![forbid(unsafe_code)]
+
+pub mod action;
+pub mod context;
+pub mod error;
+pub mod output;
+pub mod tool;
+
+pub use action::{Access, Action, ProgramLaunch, ScreenApp, ShellCommand};
+pub use context::{CallContext, Denied, Folders, Gate, Keep, NewChange, NewFrame, Permit};
+pub use error::ToolError;
+pub use openspace_llm::{Coordinates, Image, ImageLimits, MediaType};
+pub use openspace_store::{ArtefactId, ChangeId, FrameId, RunId};
+pub use output::{Block, ChangeKind, Evidence, Output};
+pub use tool::{Backend, Effect, Tool, ToolSpec};

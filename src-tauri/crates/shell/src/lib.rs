@@ -1,0 +1,1 @@
+//! The shell back end: commands, files, search, opening programs.

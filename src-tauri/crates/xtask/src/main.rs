@@ -1,0 +1,3 @@
+//! Set-up, demo, tests and benchmarks of this repository.
+
+fn main() {}
