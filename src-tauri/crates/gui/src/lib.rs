@@ -6,8 +6,10 @@
 
 pub mod input;
 pub mod screen;
+pub mod tree;
 
 pub use input::{Button, Held, Input, InputError, Key, TypeOptions};
 pub use screen::{
     Capture, InputPoint, InputRect, Monitor, Screen, ScreenError, ScreenState, Window,
 };
+pub use tree::{Element, Elements, LOOKUP, Tree};
