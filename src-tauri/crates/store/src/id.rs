@@ -2,6 +2,10 @@
 
 use std::{fmt, str::FromStr};
 
+use rusqlite::{
+    ToSql,
+    types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef},
+};
 use serde::{Deserialize, Serialize};
 
 /// Lower-case Crockford base 32: no `i`, `l`, `o`, `u`, so ids read aloud and never spell words.
@@ -76,6 +80,18 @@ macro_rules! ids {
         impl From<$name> for String {
             fn from(id: $name) -> Self {
                 id.0
+            }
+        }
+
+        impl ToSql for $name {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                Ok(self.0.as_str().into())
+            }
+        }
+
+        impl FromSql for $name {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+                value.as_str()?.parse().map_err(|error| FromSqlError::Other(Box::new(error)))
             }
         }
     )*};

@@ -1,0 +1,155 @@
+//! What runs were told to do, by any surface.
+
+use rusqlite::{Connection, Row};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{
+    Db, Error, Fence, NewEvent, Result, RunId,
+    sql::{self, Json, text_enum},
+};
+
+text_enum! {
+    /// What a run can be told.
+    CommandKind {
+        /// End, at once.
+        Stop = "stop",
+        /// Wait.
+        Pause = "pause",
+        /// Go on.
+        Resume = "resume",
+        /// The person takes mouse and keyboard.
+        TakeOver = "take_over",
+        /// The person gives them back.
+        HandBack = "hand_back",
+        /// Something said to the run while it works.
+        Message = "message",
+        /// The answer to the run's question.
+        Answer = "answer",
+    }
+}
+
+/// Something a run was told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Command {
+    /// Rises with every command.
+    pub id: i64,
+    /// The run.
+    pub run: RunId,
+    /// What to do.
+    pub kind: CommandKind,
+    /// Parameters.
+    pub payload: Value,
+    /// Who said so, such as `app` or `cli`.
+    pub given_by: String,
+    /// Unix milliseconds.
+    pub given_at: i64,
+    /// When the runner had acted on it, Unix milliseconds.
+    pub acknowledged_at: Option<i64>,
+}
+
+/// The table of commands.
+pub struct Commands<'a> {
+    pub(crate) db: &'a Db<'a>,
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Command> {
+    Ok(Command {
+        id: row.get("id")?,
+        run: row.get("run")?,
+        kind: row.get("kind")?,
+        payload: sql::json(row, "payload")?,
+        given_by: row.get("given_by")?,
+        given_at: row.get("given_at")?,
+        acknowledged_at: row.get("acknowledged_at")?,
+    })
+}
+
+/// Commands nobody has acknowledged, above an id.
+pub(crate) fn open_after(connection: &Connection, run: &RunId, id: i64) -> Result<Vec<Command>> {
+    sql::all(
+        connection,
+        "SELECT * FROM commands WHERE run = ?1 AND id > ?2 AND acknowledged_at IS NULL ORDER BY id",
+        (run, id),
+        read,
+    )
+}
+
+impl Commands<'_> {
+    /// Tells a run something. A run that nobody executes is stopped here and now; a message or an
+    /// answer to one is kept until it is continued.
+    ///
+    /// # Errors
+    /// [`Error::WrongStatus`] when the run has ended.
+    pub fn give(&self, run: &RunId, kind: CommandKind, payload: &Value, from: &str) -> Result<i64> {
+        let db = self.db;
+        let row = db.runs().get(run)?;
+        let kept = matches!(kind, CommandKind::Message | CommandKind::Answer);
+        if row.status.is_final() && !kept {
+            return Err(Error::WrongStatus {
+                run: run.clone(),
+                status: row.status,
+                what: "be told anything but messages",
+            });
+        }
+        sql::execute(
+            db.connection,
+            "INSERT INTO commands (run, kind, payload, given_by, given_at)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+            (run, kind, Json(payload), from, db.now),
+        )?;
+        let id = db.connection.last_insert_rowid();
+        let told = json!({ "command": id, "kind": kind, "by": from });
+        db.events()
+            .append(NewEvent::of_run(run, "run.command", told))?;
+        if kind == CommandKind::Stop && row.owner.is_none() {
+            self.mark(run, id)?;
+            db.runs().stop_unowned(run)?;
+        }
+        Ok(id)
+    }
+
+    /// Commands to the fence's run above an id that it has not acknowledged, oldest first.
+    pub fn take(&self, fence: &Fence, after_id: i64) -> Result<Vec<Command>> {
+        self.db.check(fence)?;
+        open_after(self.db.connection, &fence.run, after_id)
+    }
+
+    /// Says that a command was acted on.
+    pub fn acknowledge(&self, fence: &Fence, id: i64) -> Result<()> {
+        self.db.check(fence)?;
+        self.mark(&fence.run, id)
+    }
+
+    /// One command.
+    pub fn get(&self, id: i64) -> Result<Command> {
+        sql::first(
+            self.db.connection,
+            "SELECT * FROM commands WHERE id = ?1",
+            [id],
+            read,
+        )?
+        .ok_or_else(|| Error::not_found("command", id))
+    }
+
+    fn mark(&self, run: &RunId, id: i64) -> Result<()> {
+        sql::execute(
+            self.db.connection,
+            "UPDATE commands SET acknowledged_at = ?3
+             WHERE run = ?1 AND id = ?2 AND acknowledged_at IS NULL",
+            (run, id, self.db.now),
+        )
+        .map(drop)
+    }
+
+    /// A stop or pause of an earlier execution must not hit the next one.
+    pub(crate) fn drop_stale(&self, run: &RunId) -> Result<()> {
+        sql::execute(
+            self.db.connection,
+            "UPDATE commands SET acknowledged_at = ?2
+             WHERE run = ?1 AND acknowledged_at IS NULL AND kind NOT IN (?3, ?4)",
+            (run, self.db.now, CommandKind::Message, CommandKind::Answer),
+        )
+        .map(drop)
+    }
+}
