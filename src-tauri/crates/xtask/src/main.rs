@@ -1,3 +1,65 @@
-//! Set-up, demo, tests and benchmarks of this repository.
+//! Set-up, demo, tests and benchmarks of this repository: `cargo xtask help`.
+//!
+//! It needs nothing that a system package brings, so that it runs in a fresh clone and can say what
+//! is missing. No product code lives here.
 
-fn main() {}
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command line tool talks on the terminal"
+)]
+
+mod bench;
+mod check;
+mod demo;
+mod run;
+mod setup;
+mod test;
+
+use std::process::ExitCode;
+
+use setup::{Consent, Purpose};
+
+const HELP: &str = "\
+Usage: cargo xtask COMMAND
+
+Commands:
+  setup                        Build, and install the system packages that tests and benches need
+  demo [--yes] [ARGS]          Show OpenSpace at work on a screen of its own, with a pretended model
+                               (--yes installs what is missing without asking; ARGS go to `openspace demo`)
+  test [-- ARGS]               Run every test (ARGS go to `cargo test`)
+  bench NAME [--json] [--quick] Measure against the budgets; NAME is gui, store or all
+  check                        Formatting and lints, as the pipeline wants them
+  help                         This text
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (command, rest) = match arguments.split_first() {
+        Some((command, rest)) => (command.as_str(), rest),
+        None => ("help", &[] as &[String]),
+    };
+    let outcome = match command {
+        "setup" if rest.is_empty() => setup::everything(),
+        "demo" => demo::show(rest),
+        "test" => test::all(rest),
+        "bench" => bench::measure(rest),
+        "check" if rest.is_empty() => check::all(),
+        "help" | "--help" | "-h" => {
+            print!("{HELP}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprint!("`{}` is not a command.\n\n{HELP}", arguments.join(" "));
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! `cargo xtask test`: every test, in an environment that holds nothing of the person's.
+
+use std::{
+    env, fs,
+    io::{BufRead as _, BufReader},
+    path::PathBuf,
+    process::{Command, ExitCode, Stdio},
+    time::Instant,
+};
+
+use anyhow::{Context as _, Result};
+
+use crate::{
+    Consent, Purpose,
+    run::{cargo, code, say, shown},
+    setup,
+};
+
+pub(crate) fn all(arguments: &[String]) -> Result<ExitCode> {
+    let arguments = match arguments.split_first() {
+        Some((first, rest)) if first == "--" => rest,
+        _ => arguments,
+    };
+    setup::install(&[Purpose::Demo, Purpose::Test], Consent::Given)?;
+    let home = Home::new()?;
+    let mut command = cargo();
+    command
+        .args(["test", "--workspace", "--no-fail-fast"])
+        .args(arguments);
+    make_safe(&mut command, &home);
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    say(&format!("test: {}", shown(&command)));
+    let started = Instant::now();
+    let mut child = command.spawn().context("starting cargo")?;
+    let mut sum = Sum::default();
+    if let Some(output) = child.stdout.take() {
+        for line in BufReader::new(output).split(b'\n') {
+            let line = line.context("reading what the tests print")?;
+            let line = String::from_utf8_lossy(&line);
+            println!("{line}");
+            sum.add(&line);
+        }
+    }
+    let status = child.wait().context("waiting for cargo")?;
+    let Sum {
+        binaries,
+        passed,
+        failed,
+        ignored,
+    } = sum;
+    say(&format!(
+        "test: {passed} passed, {failed} failed, {ignored} ignored in {binaries} binaries, {:.1} s",
+        started.elapsed().as_secs_f64()
+    ));
+    Ok(code(status))
+}
+
+/// The closing lines of all test binaries together.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Sum {
+    binaries: usize,
+    passed: usize,
+    failed: usize,
+    ignored: usize,
+}
+
+impl Sum {
+    /// Takes in `test result: ok. 34 passed; 0 failed; 0 ignored; …`.
+    fn add(&mut self, line: &str) {
+        let Some(result) = line.strip_prefix("test result: ") else {
+            return;
+        };
+        let counts = result.split_once(". ").map_or("", |(_, counts)| counts);
+        self.binaries += 1;
+        for count in counts.split("; ") {
+            let Some((number, what)) = count.split_once(' ') else {
+                continue;
+            };
+            let number: usize = number.parse().unwrap_or_default();
+            match what {
+                "passed" => self.passed += number,
+                "failed" => self.failed += number,
+                "ignored" => self.ignored += number,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// An empty home folder, gone afterwards.
+struct Home(PathBuf);
+
+impl Home {
+    fn new() -> Result<Self> {
+        let folder = env::temp_dir().join(format!("openspace-test-home-{}", std::process::id()));
+        fs::create_dir_all(&folder).context("creating a home for the tests")?;
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        // Whatever cannot be removed lies in the temporary folder, where it does no harm.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Takes away the person's screen, keys, settings and home; cargo keeps its own folders.
+fn make_safe(command: &mut Command, home: &Home) {
+    for (name, _) in env::vars_os() {
+        if name.to_str().is_some_and(is_personal) {
+            command.env_remove(&name);
+        }
+    }
+    for (variable, folder) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
+        if env::var_os(variable).is_none()
+            && let Some(old) = env::home_dir().map(|home| home.join(folder))
+            && old.is_dir()
+        {
+            command.env(variable, old);
+        }
+    }
+    let variable = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+    command.env(variable, &home.0);
+    command.env(
+        "CARGO_TERM_COLOR",
+        env::var_os("CARGO_TERM_COLOR").unwrap_or("auto".into()),
+    );
+    command.env("RUST_BACKTRACE", "1");
+}
+
+fn is_personal(name: &str) -> bool {
+    const NAMES: [&str; 6] = [
+        "DISPLAY",
+        "WAYLAND_DISPLAY",
+        "XAUTHORITY",
+        "DBUS_SESSION_BUS_ADDRESS",
+        "AT_SPI_BUS_ADDRESS",
+        "SSH_AUTH_SOCK",
+    ];
+    const ENDINGS: [&str; 5] = ["_API_KEY", "_API_BASE", "_BASE_URL", "_SECRET", "_TOKEN"];
+    NAMES.contains(&name)
+        || ["OPENSPACE_", "XDG_"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+        || ENDINGS.iter().any(|ending| name.ends_with(ending))
+            // A token for cargo's own registries is cargo's.
+            && !name.starts_with("CARGO_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The closing lines of several binaries add up.
+    #[test]
+    fn closing_lines_add_up() {
+        let mut sum = Sum::default();
+        for line in [
+            "running 3 tests",
+            "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s",
+            "test result: FAILED. 4 passed; 2 failed; 0 ignored; 0 measured; 5 filtered out; finished in 1.00s",
+        ] {
+            sum.add(line);
+        }
+        assert_eq!(
+            sum,
+            Sum {
+                binaries: 2,
+                passed: 7,
+                failed: 2,
+                ignored: 1
+            }
+        );
+    }
+
+    /// Keys and screens are taken away, what cargo needs is not.
+    #[test]
+    fn personal_variables_are_known() {
+        for name in [
+            "DISPLAY",
+            "ANTHROPIC_API_KEY",
+            "OPENSPACE_HOME",
+            "XDG_RUNTIME_DIR",
+            "GH_TOKEN",
+        ] {
+            assert!(is_personal(name), "{name}");
+        }
+        for name in [
+            "PATH",
+            "CARGO_HOME",
+            "CARGO_REGISTRIES_X_TOKEN",
+            "RUSTUP_HOME",
+            "LANG",
+            "HTTPS_PROXY",
+        ] {
+            assert!(!is_personal(name), "{name}");
+        }
+    }
+}
