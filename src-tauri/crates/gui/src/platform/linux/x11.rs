@@ -1,0 +1,17 @@
+//! X11: capture through shared memory, input through XTEST, what windows there are.
+
+pub(crate) mod authority;
+mod capture;
+mod clipboard;
+pub(crate) mod connection;
+pub(crate) mod guard;
+pub(crate) mod human;
+mod input;
+mod keyboard;
+mod layout;
+mod screen;
+mod wait;
+mod window;
+
+pub(crate) use input::X11Input;
+pub(crate) use screen::X11Screen;

@@ -1,0 +1,164 @@
+//! Connecting to a display, and what every part asks of it.
+
+use std::path::Path;
+
+use x11rb::connection::Connection as _;
+use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
+use x11rb::protocol::xproto::{self, ConnectionExt as _};
+use x11rb::reexports::x11rb_protocol::parse_display;
+use x11rb::rust_connection::{DefaultStream, RustConnection};
+
+use crate::{InputError, ScreenError};
+
+use super::authority;
+
+x11rb::atom_manager! {
+    /// The names we use, as the server numbers them.
+    pub(crate) Atoms: AtomsCookie {
+        CLIPBOARD,
+        INCR,
+        OPENSPACE_CLIPBOARD,
+        STRING,
+        TARGETS,
+        TEXT,
+        TEXT_PLAIN_UTF8: b"text/plain;charset=utf-8",
+        TIMESTAMP,
+        UTF8_STRING,
+        WM_PROTOCOLS,
+        WM_STATE,
+        _NET_ACTIVE_WINDOW,
+        _NET_SUPPORTING_WM_CHECK,
+        _NET_WM_NAME,
+        _NET_WM_PING,
+    }
+}
+
+/// One connection to a display.
+pub(crate) struct Display {
+    /// The connection. Requests are buffered until flushed or answered.
+    pub(crate) conn: RustConnection,
+    /// The root window of the screen the name selects.
+    pub(crate) root: xproto::Window,
+    /// Index of that screen.
+    pub(crate) screen: usize,
+    /// The name it was opened by.
+    pub(crate) name: String,
+    /// Interned names.
+    pub(crate) atoms: Atoms,
+}
+
+impl Display {
+    /// Connects to `name`, with the cookie of `file` or, without one, as every X client does.
+    pub(crate) fn open(name: &str, file: Option<&Path>) -> Result<Self, ScreenError> {
+        let connected = match file {
+            Some(file) => connect_with(name, file),
+            None => RustConnection::connect(Some(name)),
+        };
+        let (conn, screen) = connected.map_err(|error| unreachable_display(name, &error))?;
+        let root = conn.setup().roots[screen].root;
+        let atoms = Atoms::new(&conn)?.reply()?;
+        Ok(Self { conn, root, screen, name: name.to_owned(), atoms })
+    }
+
+    /// Refuses with a sentence a person can act on when an extension is missing.
+    pub(crate) fn require(&self, extension: &'static str) -> Result<(), ScreenError> {
+        use x11rb::connection::RequestConnection as _;
+        if self.conn.extension_information(extension)?.is_some() {
+            return Ok(());
+        }
+        Err(ScreenError::NoDisplay(format!(
+            "the X server at `{}` lacks the {extension} extension; enable it in the server's \
+             configuration or use another display",
+            self.name
+        )))
+    }
+
+    /// Waits until the server has processed everything sent so far.
+    pub(crate) fn sync(&self) -> Result<(), ReplyError> {
+        self.conn.get_input_focus()?.reply()?;
+        Ok(())
+    }
+
+    /// A window nobody sees, to own selections and receive messages.
+    pub(crate) fn hidden_window(&self) -> Result<xproto::Window, ReplyOrIdError> {
+        let window = self.conn.generate_id()?;
+        self.conn.create_window(
+            0,
+            window,
+            self.root,
+            -10,
+            -10,
+            1,
+            1,
+            0,
+            xproto::WindowClass::INPUT_ONLY,
+            x11rb::COPY_FROM_PARENT,
+            &xproto::CreateWindowAux::new()
+                .override_redirect(1)
+                .event_mask(xproto::EventMask::PROPERTY_CHANGE),
+        )?;
+        Ok(window)
+    }
+}
+
+fn connect_with(name: &str, file: &Path) -> Result<(RustConnection, usize), ConnectError> {
+    let parsed = parse_display::parse_display(Some(name))?;
+    let screen = usize::from(parsed.screen);
+    let cookie = authority::cookie(file, parsed.display)?;
+    let mut refused = None;
+    for address in parsed.connect_instruction() {
+        let stream = match DefaultStream::connect(&address) {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                refused = Some(error);
+                continue;
+            }
+        };
+        let (scheme, data) = match &cookie {
+            Some(data) => (authority::COOKIE.to_vec(), data.clone()),
+            None => (Vec::new(), Vec::new()),
+        };
+        let conn = RustConnection::connect_to_stream_with_auth_info(stream, screen, scheme, data)?;
+        if screen >= conn.setup().roots.len() {
+            return Err(ConnectError::InvalidScreen);
+        }
+        return Ok((conn, screen));
+    }
+    Err(refused.map_or(ConnectError::UnknownError, ConnectError::IoError))
+}
+
+fn unreachable_display(name: &str, error: &ConnectError) -> ScreenError {
+    ScreenError::NoDisplay(match error {
+        ConnectError::IoError(error) => format!(
+            "no X server answers at `{name}` ({error}); is the desktop session still running?"
+        ),
+        ConnectError::SetupFailed(_) | ConnectError::SetupAuthenticate(_) => format!(
+            "the X server at `{name}` does not let us in ({error}); start from inside the \
+             session, or set `XAUTHORITY` to the authority file of the session"
+        ),
+        ConnectError::DisplayParsingError(_) => {
+            format!("`{name}` is not the name of an X display; one looks like `:0`")
+        }
+        ConnectError::InvalidScreen => {
+            format!("the X server at `{name}` has no screen of that number; try without `.N`")
+        }
+        error => format!("connecting to the X server at `{name}` did not work: {error}"),
+    })
+}
+
+/// A failed request on a living connection is as fatal for what was asked as a broken one.
+macro_rules! lost {
+    ($($error:ty),*) => {$(
+        impl From<$error> for ScreenError {
+            fn from(error: $error) -> Self {
+                Self::Lost(error.to_string())
+            }
+        }
+        impl From<$error> for InputError {
+            fn from(error: $error) -> Self {
+                Self::Lost(error.to_string())
+            }
+        }
+    )*};
+}
+lost!(ConnectionError, ReplyError, ReplyOrIdError);

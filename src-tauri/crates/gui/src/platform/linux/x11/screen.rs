@@ -1,0 +1,159 @@
+//! [`Screen`] on X11.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use x11rb::connection::RequestConnection as _;
+use x11rb::protocol::randr::ConnectionExt as _;
+use x11rb::protocol::xproto::ConnectionExt as _;
+use x11rb::protocol::{dpms, screensaver};
+
+use crate::{Capture, InputPoint, InputRect, Monitor, Screen, ScreenError, ScreenState, Window};
+
+use super::capture::Grabber;
+use super::connection::Display;
+use super::window;
+
+/// What can be seen on an X display.
+pub(crate) struct X11Screen {
+    display: Display,
+    grabber: Mutex<Grabber>,
+    extensions: Extensions,
+}
+
+/// Which optional extensions the server has; each only sharpens an answer.
+#[derive(Debug, Clone, Copy)]
+struct Extensions {
+    randr: bool,
+    dpms: bool,
+    screensaver: bool,
+    res: bool,
+}
+
+impl X11Screen {
+    /// Connects to the display.
+    pub(crate) fn open(name: &str, authority: Option<&Path>) -> Result<Self, ScreenError> {
+        let display = Display::open(name, authority)?;
+        let has = |extension| display.conn.extension_information(extension).map(|it| it.is_some());
+        let extensions = Extensions {
+            randr: has(x11rb::protocol::randr::X11_EXTENSION_NAME)?,
+            dpms: has(dpms::X11_EXTENSION_NAME)?,
+            screensaver: has(screensaver::X11_EXTENSION_NAME)?,
+            res: has(x11rb::protocol::res::X11_EXTENSION_NAME)?,
+        };
+        if extensions.randr {
+            // Servers answer with monitors only to clients that speak at least 1.5.
+            display.conn.randr_query_version(1, 5)?.reply()?;
+        }
+        let grabber = Grabber::new(&display)?;
+        Ok(Self { display, grabber: Mutex::new(grabber), extensions })
+    }
+
+    fn root_area(&self) -> Result<InputRect, ScreenError> {
+        let root = self.display.conn.get_geometry(self.display.root)?.reply()?;
+        Ok(InputRect { x: 0, y: 0, width: root.width.into(), height: root.height.into() })
+    }
+
+    fn laid_out(&self, root: InputRect) -> Result<Vec<Monitor>, ScreenError> {
+        if !self.extensions.randr {
+            return Ok(Vec::new());
+        }
+        let conn = &self.display.conn;
+        let Ok(reply) = conn.randr_get_monitors(self.display.root, true)?.reply() else {
+            return Ok(Vec::new());
+        };
+        let names: Result<Vec<_>, _> =
+            reply.monitors.iter().map(|monitor| conn.get_atom_name(monitor.name)).collect();
+        let mut monitors = Vec::new();
+        for (monitor, name) in reply.monitors.iter().zip(names?) {
+            let name = String::from_utf8_lossy(&name.reply()?.name).into_owned();
+            let area = InputRect {
+                x: monitor.x.into(),
+                y: monitor.y.into(),
+                width: monitor.width.into(),
+                height: monitor.height.into(),
+            };
+            // A virtual monitor may reach over the root window, where nothing can be grabbed.
+            if let Some(area) = overlap(area, root) {
+                monitors.push(Monitor { name, area, scale: 1.0, primary: monitor.primary });
+            }
+        }
+        Ok(monitors)
+    }
+}
+
+impl Screen for X11Screen {
+    fn monitors(&self) -> Result<Vec<Monitor>, ScreenError> {
+        let root = self.root_area()?;
+        let mut monitors = self.laid_out(root)?;
+        if monitors.is_empty() {
+            monitors.push(Monitor { name: "screen".into(), area: root, scale: 1.0, primary: true });
+        }
+        if let Some(first) = monitors.iter().position(|monitor| monitor.primary) {
+            monitors[..].iter_mut().skip(first + 1).for_each(|monitor| monitor.primary = false);
+        } else {
+            // Nobody chose one: the one a person finds at the origin.
+            let first = monitors.iter().position(|it| it.area.x == 0 && it.area.y == 0);
+            monitors[first.unwrap_or(0)].primary = true;
+        }
+        monitors.sort_by_key(|monitor| (!monitor.primary, monitor.area.x, monitor.area.y));
+        Ok(monitors)
+    }
+
+    fn capture(&self, monitor: &Monitor) -> Result<Capture, ScreenError> {
+        let now = self.monitors()?;
+        let same = |it: &&Monitor| it.name == monitor.name && it.area == monitor.area;
+        let Some(monitor) = now.iter().find(same) else {
+            return Err(ScreenError::MonitorGone(monitor.name.clone()));
+        };
+        // A panic while grabbing leaves nothing half-done that the next grab relies on.
+        let mut grabber = self.grabber.lock().unwrap_or_else(PoisonError::into_inner);
+        grabber.grab(&self.display, monitor.area)
+    }
+
+    fn window_at(&self, point: InputPoint) -> Result<Option<Window>, ScreenError> {
+        window::at(&self.display, point, self.extensions.res)
+    }
+
+    fn focused(&self) -> Result<Option<Window>, ScreenError> {
+        window::focused(&self.display, self.extensions.res)
+    }
+
+    fn pointer(&self) -> Result<InputPoint, ScreenError> {
+        let pointer = self.display.conn.query_pointer(self.display.root)?.reply()?;
+        Ok(InputPoint { x: pointer.root_x.into(), y: pointer.root_y.into() })
+    }
+
+    fn state(&self) -> Result<ScreenState, ScreenError> {
+        let conn = &self.display.conn;
+        if self.extensions.dpms {
+            let power = dpms::info(conn)?.reply()?;
+            if power.state && power.power_level != dpms::DPMSMode::ON {
+                return Ok(ScreenState::Off);
+            }
+        }
+        if self.extensions.screensaver {
+            let saver = screensaver::query_info(conn, self.display.root)?.reply()?;
+            if saver.state == u8::from(screensaver::State::ON) {
+                // An external saver is a program that covers the screen, usually a locker;
+                // otherwise the server itself shows black or a pattern.
+                let external = saver.kind == screensaver::Kind::EXTERNAL;
+                return Ok(if external { ScreenState::Locked } else { ScreenState::Off });
+            }
+        }
+        Ok(ScreenState::Usable)
+    }
+}
+
+fn overlap(area: InputRect, root: InputRect) -> Option<InputRect> {
+    let left = area.x.max(root.x);
+    let top = area.y.max(root.y);
+    let right = (area.x + area.width as i32).min(root.x + root.width as i32);
+    let bottom = (area.y + area.height as i32).min(root.y + root.height as i32);
+    (left < right && top < bottom).then(|| InputRect {
+        x: left,
+        y: top,
+        width: (right - left) as u32,
+        height: (bottom - top) as u32,
+    })
+}
