@@ -1,6 +1,6 @@
 //! What can go wrong with the store, by what the caller can do about it.
 
-use std::{io, path::PathBuf};
+use std::{fmt, io, path::PathBuf};
 
 use crate::{RunId, RunStatus};
 
@@ -137,7 +137,7 @@ impl Error {
         }
     }
 
-    pub(crate) fn not_found(what: &'static str, id: impl ToString) -> Self {
+    pub(crate) fn not_found(what: &'static str, id: &(impl fmt::Display + ?Sized)) -> Self {
         Self::NotFound {
             what,
             id: id.to_string(),
@@ -146,7 +146,7 @@ impl Error {
 }
 
 /// `SQLITE_IOERR_SHMSIZE`: the shared-memory file could not grow, which happens on a full disk only.
-const SHARED_MEMORY_SIZE: i32 = 10 | (19 << 8);
+const SHARED_MEMORY_SIZE: i32 = 10 + 19 * 256;
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {

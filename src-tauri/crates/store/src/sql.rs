@@ -1,5 +1,7 @@
 //! How values of this crate become columns and come back.
 
+use std::fmt::Display;
+
 use rusqlite::{
     Connection, OptionalExtension, Params, Row, ToSql,
     types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef},
@@ -84,6 +86,15 @@ pub(crate) use text_enum;
 /// Runs a statement, prepared once per connection; returns the number of changed rows.
 pub(crate) fn execute(connection: &Connection, sql: &str, params: impl Params) -> Result<usize> {
     Ok(connection.prepare_cached(sql)?.execute(params)?)
+}
+
+/// Turns a change of no row into [`Error::NotFound`].
+pub(crate) fn found(what: &'static str, id: &impl Display, rows: usize) -> Result<()> {
+    if rows == 0 {
+        Err(Error::not_found(what, id))
+    } else {
+        Ok(())
+    }
 }
 
 /// The first row, if there is one.

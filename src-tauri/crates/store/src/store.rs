@@ -35,8 +35,9 @@ pub struct Store {
 pub(crate) struct Inner {
     pub(crate) folder: Folder,
     clock: Clock,
-    writer: Mutex<Connection>,
+    /// Before the writer, so that the writer is closed last: only it can fold the log into the database.
     readers: Mutex<Vec<Connection>>,
+    writer: Mutex<Connection>,
     told: broadcast::Sender<Event>,
     /// Wakes watches of this process at once after a commit.
     pub(crate) signal: Signal,

@@ -186,11 +186,7 @@ impl Changes<'_> {
             "UPDATE changes SET after = ?3 WHERE id = ?1 AND run = ?2",
             (id, &fence.run, left),
         )?;
-        if rows == 0 {
-            Err(Error::not_found("change", id))
-        } else {
-            Ok(())
-        }
+        sql::found("change", id, rows)
     }
 
     pub(crate) fn insert(

@@ -129,7 +129,7 @@ impl Commands<'_> {
             [id],
             read,
         )?
-        .ok_or_else(|| Error::not_found("command", id))
+        .ok_or_else(|| Error::not_found("command", &id))
     }
 
     fn mark(&self, run: &RunId, id: i64) -> Result<()> {

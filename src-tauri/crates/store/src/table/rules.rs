@@ -103,10 +103,6 @@ impl Rules<'_> {
     /// Removes a rule.
     pub fn remove(&self, id: &RuleId) -> Result<()> {
         let rows = sql::execute(self.db.connection, "DELETE FROM rules WHERE id = ?1", [id])?;
-        if rows == 0 {
-            Err(Error::not_found("rule", id))
-        } else {
-            Ok(())
-        }
+        sql::found("rule", id, rows)
     }
 }

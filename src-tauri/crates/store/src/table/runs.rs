@@ -456,6 +456,31 @@ impl Runs<'_> {
         self.end(run, RunStatus::Stopped, None, None)
     }
 
+    /// Changes what a queued run was asked to work with: its limits and settings, before anybody
+    /// claims it. What is `None` stays.
+    pub fn set_asked(
+        &self,
+        run: &RunId,
+        limits: Option<&Value>,
+        settings: Option<&Value>,
+    ) -> Result<()> {
+        let changed = sql::execute(
+            self.db.connection,
+            "UPDATE runs SET limits = coalesce(?2, limits), settings = coalesce(?3, settings)
+             WHERE id = ?1 AND status = 'queued'",
+            (run, limits.map(sql::Json), settings.map(sql::Json)),
+        )?;
+        if changed == 0 {
+            let status = self.get(run)?.status;
+            return Err(Error::WrongStatus {
+                run: run.clone(),
+                status,
+                what: "be changed",
+            });
+        }
+        Ok(())
+    }
+
     /// Exempts the frames of a run from pruning, or no longer.
     pub fn set_pinned(&self, run: &RunId, pinned: bool) -> Result<()> {
         let rows = sql::execute(
@@ -463,11 +488,7 @@ impl Runs<'_> {
             "UPDATE runs SET pinned = ?2 WHERE id = ?1",
             (run, pinned),
         )?;
-        if rows == 0 {
-            Err(Error::not_found("run", run))
-        } else {
-            Ok(())
-        }
+        sql::found("run", run, rows)
     }
 
     fn insert(&self, session: &SessionId, task: &TaskId, new: &NewRun) -> Result<RunId> {

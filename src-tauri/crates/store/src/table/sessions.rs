@@ -87,7 +87,8 @@ impl Sessions<'_> {
 
     /// Gives it another title.
     pub fn rename(&self, id: &SessionId, title: &str) -> Result<()> {
-        self.changed(
+        sql::found(
+            "session",
             id,
             sql::execute(
                 self.db.connection,
@@ -99,7 +100,8 @@ impl Sessions<'_> {
 
     /// Replaces what its surface remembers.
     pub fn set_metadata(&self, id: &SessionId, metadata: &Value) -> Result<()> {
-        self.changed(
+        sql::found(
+            "session",
             id,
             sql::execute(
                 self.db.connection,
@@ -111,7 +113,8 @@ impl Sessions<'_> {
 
     /// It was used now.
     pub(crate) fn touch(&self, id: &SessionId) -> Result<()> {
-        self.changed(
+        sql::found(
+            "session",
             id,
             sql::execute(
                 self.db.connection,
@@ -119,13 +122,5 @@ impl Sessions<'_> {
                 (id, self.db.now),
             )?,
         )
-    }
-
-    fn changed(&self, id: &SessionId, rows: usize) -> Result<()> {
-        if rows == 0 {
-            Err(Error::not_found("session", id))
-        } else {
-            Ok(())
-        }
     }
 }
