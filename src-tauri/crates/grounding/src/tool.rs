@@ -80,6 +80,16 @@ pub trait Backend: Send + Sync {
     /// The tools on offer now.
     async fn tools(&self) -> Vec<Arc<dyn Tool>>;
 
+    /// Lets go of every key and button at once, while calls may still be running; the back end stays
+    /// usable. For a pause.
+    async fn halt(&self) {}
+
+    /// The run ended by itself: lets go of everything except what the person expects to find
+    /// afterwards, such as a program that was opened for them.
+    async fn leave(&self) {
+        self.close().await;
+    }
+
     /// Lets go of everything at once: keys, buttons, processes. Safe to call twice, and while a
     /// call is still running.
     async fn close(&self);

@@ -1,0 +1,5 @@
+//! Behaviour of the contract's own machinery, through its public surface.
+
+mod commands;
+mod support;
+mod table;

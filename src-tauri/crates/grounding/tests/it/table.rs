@@ -1,0 +1,611 @@
+//! The table of the design, cell by cell: `ask every time` · `ask for risky steps` · `hands-off`.
+
+use std::sync::Arc;
+
+use openspace_grounding::{
+    Access, Action, ProgramLaunch, ScreenApp, ShellCommand,
+    policy::{Grant, Grants, HandsOff, Permission, Policy, PolicyInputs, Preset},
+};
+
+use crate::support::{
+    DATA, Outcome, WORK, app, command, inputs, outcome, outcome_with, policy, question, screen,
+};
+
+use Outcome::{Allow, Ask, Deny};
+
+const PRESETS: [Preset; 3] = [Preset::AskEveryTime, Preset::AskForRisky, Preset::HandsOff];
+
+fn row(action: &Action, right: [Outcome; 3]) {
+    for (preset, right) in PRESETS.into_iter().zip(right) {
+        assert_eq!(
+            outcome(&policy(preset), action.clone()),
+            right,
+            "{preset}: {action:?}"
+        );
+    }
+}
+
+fn read(path: &str) -> Action {
+    Action::Read { path: path.into() }
+}
+
+fn write(path: &str) -> Action {
+    Action::Write {
+        path: path.into(),
+        keeps_copy: true,
+    }
+}
+
+fn fetch(url: &str) -> Action {
+    Action::Fetch {
+        url: url.to_owned(),
+    }
+}
+
+fn tool(read_only: bool) -> Action {
+    Action::McpTool {
+        server: "files".to_owned(),
+        tool: "move".to_owned(),
+        read_only,
+    }
+}
+
+fn typed(line: &str) -> Action {
+    Action::TypedCommand {
+        app: ScreenApp {
+            terminal: true,
+            ..app("xterm")
+        },
+        line: line.to_owned(),
+    }
+}
+
+fn launch(program: &str, arguments: &[&str]) -> Action {
+    Action::Launch(ProgramLaunch {
+        program: program.into(),
+        arguments: arguments
+            .iter()
+            .map(|&argument| argument.to_owned())
+            .collect(),
+        app: app(program.rsplit('/').next().unwrap_or_default()),
+    })
+}
+
+fn hands_off() -> Policy {
+    Policy::new(PolicyInputs {
+        hands_off: HandsOff {
+            domains: vec!["*.example.org".parse().expect("domain")],
+            apps: vec!["chromium".to_owned()],
+            tools: vec!["files/move".parse().expect("tool")],
+        },
+        ..inputs(Preset::HandsOff)
+    })
+}
+
+fn granted(permission: Permission) -> Grants {
+    [permission].into_iter().collect()
+}
+
+/// Reading in the allowed folders is never asked about.
+#[test]
+fn reading_in_allowed_folders() {
+    row(&read(WORK), [Allow, Allow, Allow]);
+    row(&read("/home/ana/work/notes.md"), [Allow, Allow, Allow]);
+    row(&read("/home/ana/shared/x"), [Allow, Allow, Allow]);
+    row(&read("/tmp/openspace-run/x"), [Allow, Allow, Allow]);
+}
+
+/// Reading elsewhere asks; in the default preset once per folder.
+#[test]
+fn reading_elsewhere() {
+    row(&read("/home/ana/letter.txt"), [Ask, Ask, Ask]);
+    row(&read("/home/ana/work/../letter.txt"), [Ask, Ask, Ask]);
+    row(&read("/home/ana/work/up/x"), [Ask, Ask, Ask]);
+    let grants = granted(Permission::Read {
+        folder: "/home/ana/docs".into(),
+    });
+    assert_eq!(
+        outcome_with(
+            &policy(Preset::AskForRisky),
+            read("/home/ana/docs/b"),
+            &grants
+        ),
+        Allow,
+        "the same folder"
+    );
+    assert_eq!(
+        outcome_with(
+            &policy(Preset::AskForRisky),
+            read("/home/ana/letter.txt"),
+            &grants
+        ),
+        Ask,
+        "another folder"
+    );
+    assert_eq!(
+        outcome_with(
+            &policy(Preset::AskForRisky),
+            write("/home/ana/docs/b"),
+            &grants
+        ),
+        Ask,
+        "reading is not writing"
+    );
+    assert_eq!(
+        outcome_with(
+            &policy(Preset::AskEveryTime),
+            read("/home/ana/docs/b"),
+            &grants
+        ),
+        Ask,
+        "every time is every time"
+    );
+}
+
+/// Writing with a copy kept is free in the allowed folders, except when asked every time.
+#[test]
+fn writing() {
+    row(&write("/home/ana/work/notes.md"), [Ask, Allow, Allow]);
+    row(&write("/home/ana/docs/notes.md"), [Ask, Ask, Ask]);
+}
+
+/// What cannot be brought back is asked about in every preset, whatever was allowed before.
+#[test]
+fn deleting_and_overwriting() {
+    row(
+        &Action::Delete {
+            path: "/home/ana/work/notes.md".into(),
+        },
+        [Ask, Ask, Ask],
+    );
+    row(
+        &Action::Delete {
+            path: "/home/ana/docs/notes.md".into(),
+        },
+        [Ask, Ask, Ask],
+    );
+    row(
+        &Action::Write {
+            path: "/home/ana/work/notes.md".into(),
+            keeps_copy: false,
+        },
+        [Ask, Ask, Ask],
+    );
+    row(
+        &Action::Delete {
+            path: "/tmp/openspace-run/x".into(),
+        },
+        [Ask, Allow, Allow],
+    );
+    row(
+        &Action::Delete {
+            path: "/tmp/openspace-run".into(),
+        },
+        [Ask, Ask, Ask],
+    );
+    let grants = granted(Permission::Write {
+        folder: WORK.into(),
+    });
+    let delete = Action::Delete {
+        path: "/home/ana/work/notes.md".into(),
+    };
+    assert_eq!(
+        outcome_with(&policy(Preset::HandsOff), delete.clone(), &grants),
+        Ask,
+        "writing is not deleting"
+    );
+    let question = question(&policy(Preset::AskForRisky), &[delete]);
+    assert_eq!(question.offers, [Grant::Once], "only this once");
+    assert!(!question.reversible, "cannot be undone");
+}
+
+/// A plain command in the sandbox is free, except when asked every time.
+#[test]
+fn commands_in_the_sandbox() {
+    row(&command("make test"), [Ask, Allow, Allow]);
+    row(&command("ls"), [Ask, Allow, Allow]);
+}
+
+/// Network from commands: asked, once per run by default, and by list in hands-off.
+#[test]
+fn network_from_commands() {
+    let network = Action::Command(ShellCommand {
+        line: "make fetch".to_owned(),
+        folder: WORK.into(),
+        sandboxed: true,
+        network: true,
+    });
+    row(&network, [Ask, Ask, Ask]);
+    row(&command("curl https://api.example.org/x"), [Ask, Ask, Ask]);
+    let grants = granted(Permission::Network);
+    assert_eq!(
+        outcome_with(&policy(Preset::AskForRisky), network.clone(), &grants),
+        Allow,
+        "once per run"
+    );
+    assert_eq!(
+        outcome_with(&policy(Preset::AskEveryTime), network.clone(), &grants),
+        Ask,
+        "every time"
+    );
+    assert_eq!(
+        outcome(&hands_off(), command("curl https://api.example.org/x")),
+        Allow,
+        "a listed domain"
+    );
+    assert_eq!(
+        outcome(&hands_off(), command("curl https://example.com/x")),
+        Ask,
+        "another domain"
+    );
+    assert_eq!(
+        outcome(&hands_off(), command("curl -L https://api.example.org/x")),
+        Ask,
+        "may lead anywhere"
+    );
+    assert_eq!(
+        outcome(
+            &hands_off(),
+            command("curl https://api.example.org/x https://evil.com")
+        ),
+        Ask,
+        "one of two"
+    );
+    assert_eq!(
+        outcome(
+            &hands_off(),
+            command("curl https://api.example.org/x; python3 send.py")
+        ),
+        Ask,
+        "a program that could reach anything"
+    );
+    assert_eq!(outcome(&hands_off(), network), Ask, "nobody says where to");
+}
+
+/// Leaving the sandbox is asked about every time.
+#[test]
+fn leaving_the_sandbox() {
+    let outside = Action::Command(ShellCommand {
+        line: "ls".to_owned(),
+        folder: WORK.into(),
+        sandboxed: false,
+        network: false,
+    });
+    row(&outside, [Ask, Ask, Ask]);
+    let question = question(&policy(Preset::HandsOff), &[outside]);
+    assert_eq!(question.offers, [Grant::Once], "every time");
+}
+
+/// Where there is no sandbox, interpreters and unknown programs are asked about.
+#[test]
+fn without_a_sandbox() {
+    for (line, right) in [
+        ("python3 x.py", [Ask, Ask, Ask]),
+        ("bash x.sh", [Ask, Ask, Ask]),
+        ("make", [Ask, Ask, Ask]),
+        ("./ls", [Ask, Ask, Ask]),
+        ("PATH=. ls", [Ask, Ask, Ask]),
+        ("rm old.txt", [Ask, Ask, Ask]),
+        ("ls | sort", [Ask, Allow, Allow]),
+        ("cat /home/ana/letter.txt", [Ask, Ask, Ask]),
+    ] {
+        for (preset, right) in PRESETS.into_iter().zip(right) {
+            let policy = Policy::new(PolicyInputs {
+                sandbox: false,
+                ..inputs(preset)
+            });
+            assert_eq!(outcome(&policy, command(line)), right, "{preset}: {line}");
+        }
+    }
+}
+
+/// MCP tools that only read are free, others asked about once, listed in hands-off.
+#[test]
+fn mcp_tools() {
+    row(&tool(true), [Ask, Allow, Allow]);
+    row(&tool(false), [Ask, Ask, Ask]);
+    let grants = granted(Permission::McpTool {
+        server: "files".to_owned(),
+        tool: "move".to_owned(),
+    });
+    assert_eq!(
+        outcome_with(&policy(Preset::AskForRisky), tool(false), &grants),
+        Allow,
+        "once per tool and run"
+    );
+    assert_eq!(
+        outcome_with(&policy(Preset::AskEveryTime), tool(false), &grants),
+        Ask,
+        "every time"
+    );
+    assert_eq!(outcome(&hands_off(), tool(false)), Allow, "listed");
+    let own = Action::McpTool {
+        server: "OpenSpace".to_owned(),
+        tool: "execute_task".to_owned(),
+        read_only: true,
+    };
+    row(&own, [Deny, Deny, Deny]);
+}
+
+/// Public addresses are free, except when asked every time; private ones refused always.
+#[test]
+fn fetching() {
+    row(&fetch("https://example.org/x"), [Ask, Allow, Allow]);
+    for address in [
+        "http://localhost:8080/",
+        "http://127.0.0.1/",
+        "http://2130706433/",
+        "http://0x7f.1/",
+        "http://017700000001/",
+        "http://127.1/",
+        "http://10.0.0.1/",
+        "http://172.16.0.1/",
+        "http://192.168.1.1/",
+        "http://100.64.0.1/",
+        "http://169.254.169.254/latest/",
+        "http://metadata.google.internal/",
+        "http://[::1]/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://[::ffff:10.0.0.1]/",
+        "http://[fe80::1]/",
+        "http://[fc00::1]/",
+        "http://[64:ff9b::7f00:1]/",
+        "http://[2002:7f00:1::]/",
+        "http://224.0.0.1/",
+        "http://0.0.0.0/",
+        "http://printer.local/",
+        "http://printer/",
+        "http://x.localhost/",
+        "http://localhost./",
+        "http://LOCALHOST/",
+        "http://①②⑦.0.0.1/",
+        "file:///etc/passwd",
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "not an address",
+        "http://",
+        "http://user:pw@127.0.0.1/",
+        "http://198.18.0.1/",
+        "http://192.0.2.1/",
+        "http://255.255.255.255/",
+    ] {
+        row(&fetch(address), [Deny, Deny, Deny]);
+    }
+}
+
+/// Programs on the screen are asked about per program and level.
+#[test]
+fn the_screen() {
+    for access in [Access::Look, Access::Click, Access::Full] {
+        row(&screen("chromium", access), [Ask, Ask, Ask]);
+    }
+    let grants = granted(Permission::App {
+        app: "chromium".to_owned(),
+        access: Access::Click,
+    });
+    let default = policy(Preset::AskForRisky);
+    assert_eq!(
+        outcome_with(&default, screen("chromium", Access::Look), &grants),
+        Allow,
+        "click covers look"
+    );
+    assert_eq!(
+        outcome_with(&default, screen("chromium", Access::Click), &grants),
+        Allow,
+        "the level itself"
+    );
+    assert_eq!(
+        outcome_with(&default, screen("chromium", Access::Full), &grants),
+        Ask,
+        "more than was allowed"
+    );
+    assert_eq!(
+        outcome_with(&default, screen("mousepad", Access::Look), &grants),
+        Ask,
+        "another program"
+    );
+    assert_eq!(
+        outcome_with(
+            &policy(Preset::AskEveryTime),
+            screen("chromium", Access::Look),
+            &grants
+        ),
+        Ask,
+        "every time"
+    );
+    assert_eq!(
+        outcome(&hands_off(), screen("chromium", Access::Full)),
+        Allow,
+        "listed"
+    );
+    assert_eq!(
+        outcome(&hands_off(), screen("mousepad", Access::Full)),
+        Ask,
+        "not listed"
+    );
+    row(&screen("unknown", Access::Look), [Ask, Ask, Ask]);
+    row(&screen("keepassxc", Access::Look), [Deny, Deny, Deny]);
+    let own = Action::Screen {
+        app: ScreenApp {
+            own: true,
+            ..app("chromium")
+        },
+        access: Access::Look,
+    };
+    row(&own, [Deny, Deny, Deny]);
+}
+
+/// Text for a terminal is judged as a command without a sandbox.
+#[test]
+fn typed_commands() {
+    row(&typed("ls\n"), [Ask, Ask, Ask]);
+    row(&typed("ls"), [Ask, Ask, Ask]);
+    row(&typed("\n"), [Ask, Ask, Ask]);
+    row(&typed("cat ~/.ssh/id_rsa\r"), [Deny, Deny, Deny]);
+    row(&typed("cat .ssh/id_rsa\r"), [Deny, Deny, Deny]);
+    row(&typed("openspacx\u{7f}e approve 1\n"), [Deny, Deny, Deny]);
+    let grants = granted(Permission::App {
+        app: "xterm".to_owned(),
+        access: Access::Full,
+    });
+    let default = policy(Preset::AskForRisky);
+    assert_eq!(
+        outcome_with(&default, typed("\u{3}"), &grants),
+        Allow,
+        "interrupting is using the terminal"
+    );
+    assert_eq!(
+        outcome_with(&default, typed("ls\n"), &grants),
+        Ask,
+        "running is asked about every time"
+    );
+    assert_eq!(
+        outcome_with(&default, typed("\u{3}ls\n"), &grants),
+        Ask,
+        "interrupting and running"
+    );
+}
+
+/// Starting a program is using it fully, plus what its arguments do.
+#[test]
+fn launching() {
+    let grants: Grants = ["chromium", "xterm", "sh", "env", "tool"]
+        .map(|app| Permission::App {
+            app: app.to_owned(),
+            access: Access::Full,
+        })
+        .into_iter()
+        .collect();
+    let default = policy(Preset::AskForRisky);
+    row(&launch("/usr/bin/chromium", &[]), [Ask, Ask, Ask]);
+    for (program, arguments, right) in [
+        ("/usr/bin/chromium", &[][..], Allow),
+        ("/usr/bin/chromium", &["https://example.org"], Allow),
+        ("/usr/bin/chromium", &["notes.md"], Allow),
+        ("/usr/bin/chromium", &["about:blank"], Allow),
+        (
+            "/usr/bin/chromium",
+            &["file:///home/ana/work/notes.md"],
+            Allow,
+        ),
+        ("/usr/bin/chromium", &["/home/ana/letter.txt"], Ask),
+        ("/usr/bin/chromium", &["chrome://settings"], Ask),
+        ("/usr/bin/chromium", &["--renderer-cmd-prefix=sh"], Ask),
+        ("/usr/bin/chromium", &["http://localhost:3000"], Deny),
+        ("/usr/bin/chromium", &["http://192.168.0.1"], Deny),
+        ("/usr/bin/chromium", &["--app=http://127.0.0.1"], Deny),
+        ("/usr/bin/chromium", &["file:///home/ana/.ssh/id_rsa"], Deny),
+        (
+            "/usr/bin/chromium",
+            &["--user-data-dir=/home/ana/.ssh"],
+            Deny,
+        ),
+        ("/usr/bin/xterm", &[], Allow),
+        ("/usr/bin/xterm", &["-e", "ls"], Ask),
+        ("/bin/sh", &["-c", "ls"], Ask),
+        ("/bin/sh", &["-c", "openspace approve 1"], Deny),
+        ("/usr/bin/env", &["chromium"], Ask),
+        ("/home/ana/work/tool", &[], Ask),
+        ("/usr/bin/openspace", &[], Deny),
+        ("/usr/bin/keepassxc", &[], Deny),
+    ] {
+        assert_eq!(
+            outcome_with(&default, launch(program, arguments), &grants),
+            right,
+            "{program} {arguments:?}"
+        );
+    }
+    let ruled = crate::support::ruled(Preset::AskForRisky, &["net:localhost"]);
+    let local = launch("/usr/bin/chromium", &["http://localhost:3000"]);
+    assert_eq!(
+        outcome_with(&ruled, local, &grants),
+        Allow,
+        "this machine by rule"
+    );
+}
+
+/// The last row is refused in every preset, in and outside the sandbox.
+#[test]
+fn what_nobody_may_do() {
+    for path in [
+        DATA,
+        "/home/ana/.local/share/openspace/openspace.db",
+        "/home/ana/.config/openspace/settings.toml",
+        "/usr/bin/openspace",
+        "/home/ana/.ssh",
+        "/home/ana/.ssh/id_rsa",
+        "/home/ana/.SSH/id_rsa",
+        "/home/ana/work/keys/id_rsa",
+        "/home/ana/work/innocent",
+        "/home/ben/.aws/credentials",
+        "/root/.ssh/authorized_keys",
+        "/etc/shadow",
+        "/home/ana/.claude.json",
+        "/home/ana/.codex/config.toml",
+        "/home/ana/work/.mcp.json",
+        "/home/ana/.config/chromium/Default/Login Data",
+        "/home/ana/.config/chromium/Default/Cookies-journal",
+        "/home/ana/.mozilla/firefox/a.default/key4.db",
+        "/home/ana/work/../.ssh/id_rsa",
+        "/proc/self/root/etc/shadow",
+        "/home/ana/backup/id_ed25519",
+    ] {
+        row(&read(path), [Deny, Deny, Deny]);
+        row(&write(path), [Deny, Deny, Deny]);
+        row(&Action::Delete { path: path.into() }, [Deny, Deny, Deny]);
+    }
+    row(
+        &Action::Delete {
+            path: "/home/ana".into(),
+        },
+        [Deny, Deny, Deny],
+    );
+    for sandboxed in [true, false] {
+        for line in ["cat ~/.ssh/id_rsa", "openspace approve 1"] {
+            let action = Action::Command(ShellCommand {
+                line: line.to_owned(),
+                folder: WORK.into(),
+                sandboxed,
+                network: false,
+            });
+            row(&action, [Deny, Deny, Deny]);
+        }
+    }
+}
+
+/// The strictest action of a call decides, and the question shows all of them.
+#[test]
+fn the_strictest_action_wins() {
+    let default = policy(Preset::AskForRisky);
+    let actions: Vec<_> = (0..14)
+        .map(|number| Action::Delete {
+            path: format!("{WORK}/tmp_{number}.png").into(),
+        })
+        .chain([read("/home/ana/work/notes.md")])
+        .collect();
+    let question = question(&default, &actions);
+    assert_eq!(question.actions, actions, "nothing is left out");
+    assert_eq!(question.parts.len(), 1, "fourteen deletions are one part");
+    let json = serde_json::to_string(&question).expect("to JSON");
+    assert_eq!(
+        serde_json::from_str::<openspace_grounding::Question>(&json).expect("from JSON"),
+        question
+    );
+    let decision = default.decide(
+        &[
+            read("/home/ana/work/notes.md"),
+            read("/home/ana/.ssh/id_rsa"),
+        ],
+        &Grants::default(),
+    );
+    assert!(
+        matches!(decision, openspace_grounding::Decision::Deny(_)),
+        "one refused action refuses the call"
+    );
+    assert_eq!(
+        default.decide(&[], &Grants::default()),
+        openspace_grounding::Decision::Allow,
+        "nothing to judge"
+    );
+    let _shared: Arc<Policy> = Arc::new(default);
+}
