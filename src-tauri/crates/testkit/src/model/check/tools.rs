@@ -1,0 +1,82 @@
+//! Tools on offer: names, schemas, hosted types.
+
+use std::collections::BTreeSet;
+
+use super::schema;
+use crate::model::refusal::Refusal;
+use crate::model::rules::Rules;
+use crate::model::seen::{Dialect, SeenRequest, SeenTool};
+
+pub(super) fn check(seen: &SeenRequest, rules: &Rules) -> Vec<Refusal> {
+    let mut refusals = Vec::new();
+    let mut names = BTreeSet::new();
+    for (index, tool) in seen.tools.iter().enumerate() {
+        let mut refuse = |message: String| {
+            refusals.push(Refusal::new("tools", format!("tools.{index}: {message}")));
+        };
+        if !well_named(&tool.name) {
+            refuse(format!(
+                "name `{}` does not match [a-z0-9_]{{1,64}}",
+                tool.name
+            ));
+        }
+        if !names.insert(tool.name.as_str()) {
+            refuse("Tool names must be unique.".to_owned());
+        }
+        if let Some(kind) = &tool.hosted {
+            if let Some(refusal) = hosted(seen, tool, kind, rules) {
+                refusals.push(refusal);
+            }
+            continue;
+        }
+        if tool.description.trim().is_empty() {
+            refuse(format!("`{}` has no description", tool.name));
+        }
+        for fault in schema::faults(&tool.schema) {
+            refusals.push(Refusal::new(
+                "schema",
+                format!("tools.{index}.custom.input_schema: {fault}"),
+            ));
+        }
+    }
+    refusals
+}
+
+fn well_named(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name
+            .bytes()
+            .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+}
+
+fn hosted(seen: &SeenRequest, tool: &SeenTool, kind: &str, rules: &Rules) -> Option<Refusal> {
+    if seen.dialect != Dialect::Messages {
+        return None;
+    }
+    let Some((_, beta)) = rules.hosted.iter().find(|(known, _)| known == kind) else {
+        return Some(Refusal::new(
+            "tools",
+            format!(
+                "tools: Input tag '{kind}' found using 'type' does not match any of the expected tags"
+            ),
+        ));
+    };
+    let sent = seen
+        .headers
+        .get("anthropic-beta")
+        .map_or("", String::as_str);
+    if !sent.split(',').any(|part| part.trim() == beta) {
+        return Some(Refusal::new(
+            "beta",
+            format!(
+                "tools: Input tag '{kind}' needs the header `anthropic-beta: {beta}`, got `{sent}`"
+            ),
+        ));
+    }
+    (tool.name != "computer").then(|| {
+        Refusal::new(
+            "tools",
+            format!("tools.{kind}.name: Input should be 'computer'"),
+        )
+    })
+}
