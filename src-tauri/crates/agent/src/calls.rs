@@ -1,0 +1,185 @@
+//! Running the calls of one turn.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::{FutureExt as _, future::join_all};
+use openspace_grounding::{
+    Block, CallContext, Evidence, Folders, Gate as _, Keep, Output, ToolError, ToolRegistry, untrusted,
+};
+use openspace_llm::{Content, ToolCall};
+use openspace_store::{Fence, NewEvent, Store};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    CallResult, Event,
+    gate::{CallGate, Shared},
+    transcript::{PictureSource, Pictures},
+};
+
+/// Makes the [`Keep`] of one call, so that what is kept knows its step.
+pub type KeepForCall = Arc<dyn Fn(u32, &str) -> Arc<dyn Keep> + Send + Sync>;
+
+/// What the calls of a run share.
+pub(crate) struct Calls {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) tools: Arc<ToolRegistry>,
+    pub(crate) folders: Arc<Folders>,
+    pub(crate) keep: KeepForCall,
+    pub(crate) pictures: Arc<Mutex<Pictures>>,
+    /// Marks untrusted text in a way that the text cannot imitate.
+    pub(crate) nonce: u64,
+}
+
+impl Calls {
+    /// Runs the calls of a turn: neighbours that are not exclusive together, exclusive ones alone,
+    /// and reports each as it ends.
+    pub(crate) async fn run(&self, step: u32, calls: Vec<ToolCall>) {
+        let exclusive = |call: &ToolCall| {
+            self.tools.get(&call.name).is_some_and(|tool| tool.spec().exclusive)
+        };
+        let mut together = Vec::new();
+        for call in &calls {
+            if exclusive(call) {
+                join_all(together.drain(..).map(|call| self.one(step, call))).await;
+                self.one(step, call).await;
+            } else {
+                together.push(call);
+            }
+        }
+        join_all(together.into_iter().map(|call| self.one(step, call))).await;
+    }
+
+    async fn one(&self, step: u32, call: &ToolCall) {
+        let started = std::time::Instant::now();
+        self.tell("step.call_started", json!({ "step": step, "call": call.id, "tool": call.name, "arguments": call.input })).await;
+        let result = self.perform(step, call).await;
+        let (output, failure) = match result {
+            Ok(output) => (output, None),
+            Err(error) => (failed(&error), Some(error)),
+        };
+        let visible_change = output.evidence.iter().rev().find_map(|evidence| match evidence {
+            Evidence::Frame { changed, .. } => Some(*changed),
+            Evidence::File { .. } | Evidence::Command { .. } => None,
+        });
+        let acts = self.acts_on_screen(call);
+        self.tell(
+            "step.call_finished",
+            json!({
+                "step": step,
+                "call": call.id,
+                "tool": call.name,
+                "error": output.is_error,
+                "failure": failure.as_ref().map(kind_of),
+                "message": failure.as_ref().map(ToString::to_string),
+                "ms": u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+                "evidence": output.evidence,
+                "visibleChange": visible_change.filter(|_| acts),
+                "record": output.record,
+            }),
+        )
+        .await;
+        let content = self.content(&call.name, &output);
+        let _gone = self.shared.events.send(Event::CallFinished(CallResult {
+            call: call.id.clone(),
+            content,
+            is_error: output.is_error,
+            evidence: output.evidence,
+            visible_change: visible_change.filter(|_| acts),
+        }));
+    }
+
+    /// Looking is not expected to change anything.
+    fn acts_on_screen(&self, call: &ToolCall) -> bool {
+        let looks = ["screenshot", "zoom", "cursor_position", "wait", "mouse_move", "clipboard_read", "clipboard_write"];
+        let action = call.input.get("action").and_then(Value::as_str);
+        self.tools.get(&call.name).is_some_and(|tool| tool.spec().backend == "gui")
+            && !action.is_some_and(|action| looks.contains(&action))
+            && call.name != "accessibility_tree"
+    }
+
+    async fn perform(&self, step: u32, call: &ToolCall) -> Result<Output, ToolError> {
+        if let Some(text) = &call.malformed {
+            let beginning: String = text.chars().take(200).collect();
+            return Err(ToolError::InvalidArguments(format!("the arguments are not valid JSON: {beginning}")));
+        }
+        let Some(tool) = self.tools.get(&call.name) else {
+            let names: Vec<_> = self.tools.definitions().into_iter().map(|tool| tool.name).collect();
+            return Err(ToolError::NotFound(format!("there is no tool `{}`; there are {}", call.name, names.join(", "))));
+        };
+        let cancel: CancellationToken = self.shared.cancel.child_token();
+        let gate = Arc::new(CallGate { shared: Arc::clone(&self.shared), step, call: call.id.clone() });
+        let context = CallContext {
+            run: self.shared.fence.run().clone(),
+            step,
+            call: call.id.clone(),
+            cancel: cancel.clone(),
+            gate: Arc::clone(&gate) as Arc<dyn openspace_grounding::Gate>,
+            keep: (self.keep)(step, &call.id),
+            folders: Arc::clone(&self.folders),
+        };
+        let work = async {
+            let actions = tool.actions(&call.input, &context).await?;
+            let permit = gate.permit(&actions).await?;
+            tool.call(call.input.clone(), permit, &context).await
+        };
+        // A tool that panics must not take the run with it.
+        match std::panic::AssertUnwindSafe(work).catch_unwind().await {
+            Ok(result) => result,
+            Err(_panic) => Err(ToolError::Failed(format!("the tool `{}` failed inside; the fault is logged", call.name))),
+        }
+    }
+
+    fn content(&self, source: &str, output: &Output) -> Vec<Content> {
+        let block = |block: &Block| match block {
+            Block::Text(text) => Content::Text(untrusted::marked(source, text, self.nonce)),
+            Block::Json(value) => Content::Text(untrusted::marked(source, &value.to_string(), self.nonce)),
+            Block::Resource { uri, text, .. } => {
+                Content::Text(untrusted::marked(source, text.as_deref().unwrap_or(uri), self.nonce))
+            }
+            Block::Image { image, frame } => {
+                if let Some(frame) = frame {
+                    self.pictures
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .insert(image, PictureSource::Frame(frame.clone()));
+                }
+                Content::Image(image.clone())
+            }
+        };
+        let content: Vec<_> = output.blocks.iter().map(block).collect();
+        if content.is_empty() { vec![Content::Text("(no output)".to_owned())] } else { content }
+    }
+
+    async fn tell(&self, kind: &'static str, payload: Value) {
+        tell(&self.shared.store, &self.shared.fence, kind, payload).await;
+    }
+}
+
+/// Tells everybody what happens in a run. A failure to tell is logged: the next write that matters
+/// meets the same trouble and reports it.
+pub(crate) async fn tell(store: &Store, fence: &Fence, kind: &'static str, payload: Value) {
+    let fence = fence.clone();
+    let event = NewEvent::of_run(fence.run(), kind, payload);
+    let told = store.call(move |db| db.events().append_fenced(&fence, event)).await;
+    if let Err(error) = told {
+        tracing::warn!(%error, kind, "telling what happened in a run");
+    }
+}
+
+fn failed(error: &ToolError) -> Output {
+    Output { is_error: true, ..Output::text(error.to_string()) }
+}
+
+fn kind_of(error: &ToolError) -> &'static str {
+    match error {
+        ToolError::InvalidArguments(_) => "invalid_arguments",
+        ToolError::NotFound(_) => "not_found",
+        ToolError::Denied(_) => "denied",
+        ToolError::Unavailable(_) => "unavailable",
+        ToolError::Stale(_) => "stale",
+        ToolError::Timeout(_) => "timeout",
+        ToolError::Failed(_) => "failed",
+        ToolError::Cancelled => "cancelled",
+    }
+}

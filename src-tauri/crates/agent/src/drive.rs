@@ -1,0 +1,402 @@
+//! Performing what the step function asks for.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use openspace_grounding::{
+    Backend, Folders, ToolRegistry,
+    policy::{Grants, Policy},
+};
+use openspace_llm::{ChatModel, Message, Request, Role, ToolDefinition};
+use openspace_store::{CommandKind, CommandWatch, Fence, RunStatus, Store};
+use serde_json::json;
+use tokio::{
+    sync::mpsc::{self, UnboundedReceiver, UnboundedSender},
+    task::JoinSet,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Attendance, Control, Effect, Event, Outcome, Pause, Pictures, State,
+    calls::{Calls, KeepForCall, tell},
+    flags::Flags,
+    gate::Shared,
+    model_call::ModelCalls,
+    step,
+    transcript::to_stored,
+};
+
+/// How often commands are looked for; the look itself costs microseconds.
+const COMMAND_POLL: Duration = Duration::from_millis(5);
+/// How often time limits and the state of the screen are looked at.
+const TICK: Duration = Duration::from_millis(250);
+/// How long cancelled work may take to end before the run ends without it.
+const QUIET_WAIT: Duration = Duration::from_secs(3);
+
+/// Whether there is anything to see, asked from time to time while a run goes.
+pub type ScreenWatch = Arc<dyn Fn() -> Option<Pause> + Send + Sync>;
+
+/// Everything a run needs.
+pub struct Parts {
+    /// Where it is kept.
+    pub store: Store,
+    /// Proof that this process executes it.
+    pub fence: Fence,
+    /// Who decides what to do.
+    pub model: Arc<dyn ChatModel>,
+    /// Standing instructions, see [`crate::system`].
+    pub system: String,
+    /// What can be done.
+    pub tools: Arc<ToolRegistry>,
+    /// The back ends behind the tools.
+    pub backends: Vec<Arc<dyn Backend>>,
+    /// What may be done.
+    pub policy: Policy,
+    /// What was allowed for this run beforehand.
+    pub grants: Grants,
+    /// Whether somebody is there to answer.
+    pub attendance: Attendance,
+    /// Who has the screen.
+    pub control: Arc<dyn Control>,
+    /// Where files may be.
+    pub folders: Arc<Folders>,
+    /// Where calls keep what outlives them.
+    pub keep: KeepForCall,
+    /// Pictures of the conversation that are kept already.
+    pub pictures: Pictures,
+    /// Locked or switched off screens; none where there is no screen.
+    pub screen: Option<ScreenWatch>,
+    /// What else happens: physical input of the person.
+    pub external: UnboundedReceiver<Event>,
+    /// Marks untrusted text; random, so that no text can imitate it.
+    pub nonce: u64,
+    /// Most tokens of one reply.
+    pub max_reply_tokens: u32,
+}
+
+/// Performs a run from `state` to its end and says how it ended. The outcome is stored.
+///
+/// # Errors
+/// The store failed, or the run belongs to somebody else by now. Input is released and work is
+/// cancelled before this returns.
+pub async fn drive(parts: Parts, state: State) -> Result<Outcome, openspace_store::Error> {
+    let (events, received) = mpsc::unbounded_channel();
+    let flags = Arc::new(Flags::default());
+    let cancel = CancellationToken::new();
+    let _ends_with_us = cancel.clone().drop_guard();
+    listen(&parts.store, &parts.fence, Arc::clone(&flags), cancel.clone(), events.clone())?;
+
+    let shared = Arc::new(Shared {
+        store: parts.store.clone(),
+        fence: parts.fence.clone(),
+        flags: Arc::clone(&flags),
+        cancel: cancel.clone(),
+        events: events.clone(),
+        policy: parts.policy,
+        grants: Mutex::new(parts.grants),
+        attendance: parts.attendance,
+        control: Arc::clone(&parts.control),
+    });
+    let pictures = Arc::new(Mutex::new(parts.pictures));
+    let mut tools = parts.tools.definitions();
+    tools.extend(crate::turn_ending_tools());
+    let driver = Driver {
+        calls: Arc::new(Calls {
+            shared,
+            tools: parts.tools,
+            folders: parts.folders,
+            keep: parts.keep,
+            pictures: Arc::clone(&pictures),
+            nonce: parts.nonce,
+        }),
+        models: Arc::new(ModelCalls {
+            store: parts.store.clone(),
+            fence: parts.fence.clone(),
+            model: parts.model,
+            cancel: cancel.clone(),
+            events: events.clone(),
+        }),
+        store: parts.store,
+        fence: parts.fence,
+        system: parts.system,
+        tools,
+        backends: parts.backends,
+        control: parts.control,
+        pictures,
+        flags,
+        cancel,
+        events,
+        max_reply_tokens: parts.max_reply_tokens,
+        work: JoinSet::new(),
+    };
+    driver.run(state, received, parts.external, parts.screen).await
+}
+
+struct Driver {
+    store: Store,
+    fence: Fence,
+    system: String,
+    tools: Vec<ToolDefinition>,
+    backends: Vec<Arc<dyn Backend>>,
+    control: Arc<dyn Control>,
+    calls: Arc<Calls>,
+    models: Arc<ModelCalls>,
+    pictures: Arc<Mutex<Pictures>>,
+    flags: Arc<Flags>,
+    cancel: CancellationToken,
+    events: UnboundedSender<Event>,
+    max_reply_tokens: u32,
+    work: JoinSet<()>,
+}
+
+impl Driver {
+    async fn run(
+        mut self,
+        mut state: State,
+        mut received: UnboundedReceiver<Event>,
+        mut external: UnboundedReceiver<Event>,
+        screen: Option<ScreenWatch>,
+    ) -> Result<Outcome, openspace_store::Error> {
+        let began = Instant::now();
+        let mut ticks = tokio::time::interval(TICK);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+        let _open = self.events.send(Event::Started);
+        let result = loop {
+            let event = tokio::select! {
+                biased;
+                Some(event) = received.recv() => event,
+                Some(event) = external.recv() => event,
+                _ = ticks.tick() => {
+                    if let Some(screen) = &screen {
+                        self.look_at(Arc::clone(screen), &state);
+                    }
+                    Event::Tick
+                }
+            };
+            while self.work.try_join_next().is_some() {}
+            let now = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+            let effects;
+            let steps = state.used().steps;
+            (state, effects) = step(state, now, event);
+            if state.used().steps != steps {
+                let used = serde_json::to_value(state.used()).unwrap_or_default();
+                tell(&self.store, &self.fence, "run.used", used).await;
+            }
+            match self.perform(&mut state, effects).await {
+                Ok(None) => {}
+                Ok(Some(outcome)) => break Ok(outcome),
+                Err(error) => {
+                    // The run is lost or cannot be kept: nothing more may happen.
+                    self.quieten().await;
+                    self.close(None).await;
+                    break Err(error);
+                }
+            }
+        };
+        self.control.release();
+        result
+    }
+
+    async fn perform(
+        &mut self,
+        state: &mut State,
+        effects: Vec<Effect>,
+    ) -> Result<Option<Outcome>, openspace_store::Error> {
+        for effect in effects {
+            match effect {
+                Effect::CallModel => self.call_model(state),
+                Effect::RunCalls { step, calls } => {
+                    let fence = self.fence.clone();
+                    let names: Vec<_> = calls.iter().map(|call| call.name.as_str()).collect();
+                    let label = names.join(", ");
+                    self.store.call(move |db| db.runs().set_step(&fence, step, &label)).await?;
+                    let running = Arc::clone(&self.calls);
+                    self.work.spawn(async move { running.run(step, calls).await });
+                }
+                Effect::Remember(message) => self.remember(&message).await?,
+                Effect::Status(status, reason) => {
+                    let fence = self.fence.clone();
+                    let reason = reason.as_ref().map(reason_text);
+                    let set = move |db: &openspace_store::Db<'_>| {
+                        db.runs().set_status(&fence, status, reason.as_deref())
+                    };
+                    self.store.call(set).await?;
+                }
+                Effect::HaltInput => {
+                    self.flags.halt(true);
+                    for backend in &self.backends {
+                        backend.halt().await;
+                    }
+                }
+                Effect::AllowInput => self.flags.halt(false),
+                Effect::CancelAll => {
+                    self.quieten().await;
+                    let _open = self.events.send(Event::Quiet);
+                }
+                Effect::Finish(outcome) => {
+                    self.close(Some(outcome.status)).await;
+                    self.finish(&outcome).await?;
+                    return Ok(Some(*outcome));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn call_model(&mut self, state: &mut State) {
+        let profile = self.models.model.profile();
+        openspace_llm::history::prune_images(&mut state.messages, KEEP_IMAGES, EVERY_IMAGES);
+        openspace_llm::history::fit_request(&mut state.messages, profile);
+        let request = Request {
+            system: self.system.clone(),
+            tools: self.tools.clone(),
+            messages: state.messages.clone(),
+            max_tokens: self.max_reply_tokens,
+        };
+        let models = Arc::clone(&self.models);
+        let step = state.used().steps + 1;
+        self.work.spawn(async move { models.call(step, request).await });
+    }
+
+    async fn remember(&self, message: &Message) -> Result<(), openspace_store::Error> {
+        let content = {
+            let pictures = self.pictures.lock().unwrap_or_else(PoisonError::into_inner);
+            to_stored(message, &pictures)
+        };
+        let role = match message.role {
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        };
+        let fence = self.fence.clone();
+        self.store.call(move |db| db.messages().append_fenced(&fence, role, &content)).await?;
+        Ok(())
+    }
+
+    /// Drops everything that is under way and waits until it has ended, within bounds.
+    async fn quieten(&mut self) {
+        self.flags.end();
+        self.cancel.cancel();
+        let ended = tokio::time::timeout(QUIET_WAIT, async {
+            while self.work.join_next().await.is_some() {}
+        });
+        if ended.await.is_err() {
+            tracing::warn!("cancelled work did not end in time and is dropped");
+            self.work.shutdown().await;
+        }
+    }
+
+    async fn close(&self, status: Option<RunStatus>) {
+        for backend in &self.backends {
+            match status {
+                Some(RunStatus::Done | RunStatus::NeedsYou) => backend.leave().await,
+                _ => backend.close().await,
+            }
+        }
+    }
+
+    async fn finish(&self, outcome: &Outcome) -> Result<(), openspace_store::Error> {
+        let fence = self.fence.clone();
+        let status = outcome.status;
+        let reason = outcome.reason.as_ref().map(reason_text);
+        let value = serde_json::to_value(outcome).ok();
+        let finish = move |db: &openspace_store::Db<'_>| {
+            db.runs().finish(&fence, status, reason.as_deref(), value.as_ref())
+        };
+        self.store.call(finish).await
+    }
+
+    /// Asks for the state of the screen on a thread that may block, and pauses or resumes the run.
+    fn look_at(&mut self, screen: ScreenWatch, state: &State) {
+        let paused = state.pause().cloned();
+        let events = self.events.clone();
+        self.work.spawn(async move {
+            let Ok(seen) = tokio::task::spawn_blocking(move || screen()).await else { return };
+            let by_screen = matches!(paused, Some(Pause::ScreenLocked | Pause::ScreenOff));
+            let event = match seen {
+                Some(pause) if paused.is_none() => Event::Pause(pause),
+                None if by_screen => Event::Resume { note: None },
+                Some(_) | None => return,
+            };
+            let _gone = events.send(event);
+        });
+    }
+}
+
+/// A reason as it is stored: JSON, to be rendered by whoever shows it.
+fn reason_text(reason: &crate::Reason) -> String {
+    serde_json::to_string(reason).unwrap_or_default()
+}
+
+/// Newest pictures that stay when older ones are dropped.
+const KEEP_IMAGES: usize = 3;
+/// Pictures that gather before older ones are dropped, all at once, so that the cached beginning of
+/// the conversation stays the same in between.
+const EVERY_IMAGES: usize = 40;
+
+/// Hears commands on a thread of its own, so that a stop never waits for anything else.
+fn listen(
+    store: &Store,
+    fence: &Fence,
+    flags: Arc<Flags>,
+    cancel: CancellationToken,
+    events: UnboundedSender<Event>,
+) -> Result<(), openspace_store::Error> {
+    let mut watch = CommandWatch::new(store, fence)?;
+    let (store, fence) = (store.clone(), fence.clone());
+    let thread = std::thread::Builder::new().name("commands".to_owned());
+    let hear = move || {
+        while !flags.has_ended() && !cancel.is_cancelled() {
+            let commands = match watch.poll() {
+                Ok(commands) => commands,
+                Err(openspace_store::Error::LostRun { .. }) => {
+                    flags.end();
+                    cancel.cancel();
+                    let _gone = events.send(Event::Stop);
+                    return;
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "looking for commands");
+                    std::thread::sleep(TICK);
+                    continue;
+                }
+            };
+            for command in commands {
+                match command.kind {
+                    // First the hands off, then everything else.
+                    CommandKind::Stop => {
+                        flags.end();
+                        cancel.cancel();
+                    }
+                    CommandKind::Pause | CommandKind::TakeOver => flags.halt(true),
+                    CommandKind::Resume | CommandKind::HandBack | CommandKind::Message | CommandKind::Answer => {}
+                }
+                let text = || command.payload.get("text").and_then(|text| text.as_str()).map(str::to_owned);
+                let event = match command.kind {
+                    CommandKind::Stop => Event::Stop,
+                    CommandKind::Pause => Event::Pause(Pause::Asked),
+                    CommandKind::TakeOver => Event::Pause(Pause::TakeOver),
+                    CommandKind::Resume | CommandKind::HandBack => Event::Resume { note: text() },
+                    CommandKind::Message | CommandKind::Answer => Event::Message(text().unwrap_or_default()),
+                };
+                let _gone = events.send(event);
+                let acknowledged = store.call_blocking(|db| db.commands().acknowledge(&fence, command.id));
+                if let Err(error) = acknowledged {
+                    tracing::warn!(%error, "acknowledging a command");
+                }
+            }
+            std::thread::sleep(COMMAND_POLL);
+        }
+    };
+    thread.spawn(hear).map(drop).map_err(|source| openspace_store::Error::File {
+        what: "start the thread that hears commands for",
+        path: "openspace.db".into(),
+        source,
+    })
+}
+
+/// Says what a run is about to do, for surfaces that show it.
+pub async fn announce(store: &Store, fence: &Fence, model: &str, recorded: bool) {
+    tell(store, fence, "run.model", json!({ "model": model, "recorded": recorded })).await;
+}
