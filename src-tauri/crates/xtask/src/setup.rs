@@ -4,6 +4,7 @@ mod packages;
 
 use std::{
     io::{IsTerminal as _, Write as _},
+    path::Path,
     process::{Command, ExitCode},
 };
 
@@ -44,11 +45,11 @@ pub(crate) fn install(purposes: &[Purpose], consent: Consent) -> Result<()> {
         .iter()
         .filter(|package| purposes.contains(&package.purpose))
         .collect();
-    if which("dpkg-query").is_none() || which("apt-get").is_none() {
+    let (Some(query), Some(apt_get)) = (which("dpkg-query"), which("apt-get")) else {
         name_missing_programs(&wanted);
         return Ok(());
-    }
-    let missing = missing(&wanted)?;
+    };
+    let missing = missing(&query, &wanted)?;
     if missing.is_empty() {
         say(&format!("packages: all {} are installed", wanted.len()));
         return Ok(());
@@ -68,12 +69,12 @@ pub(crate) fn install(purposes: &[Purpose], consent: Consent) -> Result<()> {
             by_hand(&names)
         );
     }
-    apt(&names)
+    apt(&apt_get, &names)
 }
 
 /// Packages that are not fully installed.
-fn missing(wanted: &[&'static Package]) -> Result<Vec<&'static Package>> {
-    let output = Command::new("dpkg-query")
+fn missing(query: &Path, wanted: &[&'static Package]) -> Result<Vec<&'static Package>> {
+    let output = Command::new(query)
         .args(["--show", "--showformat=${db:Status-Abbrev} ${Package}\n"])
         .args(wanted.iter().map(|package| package.name))
         .env("LC_ALL", "C")
@@ -112,7 +113,7 @@ fn root_prefix() -> Option<&'static [&'static str]> {
     if root.is_ok_and(|output| output.stdout.trim_ascii() == b"0") {
         Some(&[])
     } else if succeeds(Command::new("sudo").args(["-n", "true"])) {
-        Some(&["sudo", "-n"])
+        Some(&["sudo", "-n", "env", "DEBIAN_FRONTEND=noninteractive"])
     } else {
         None
     }
@@ -125,7 +126,7 @@ fn by_hand(names: &[&str]) -> String {
     )
 }
 
-fn apt(names: &[&str]) -> Result<()> {
+fn apt(apt_get: &Path, names: &[&str]) -> Result<()> {
     let Some(prefix) = root_prefix() else {
         bail!(
             "packages are missing and this user may not install them. Run this, then try again:\n\n    {}\n",
@@ -133,13 +134,19 @@ fn apt(names: &[&str]) -> Result<()> {
         );
     };
     let apt = |arguments: &[&str]| {
-        let mut words = prefix.iter().chain(&["apt-get"]).chain(arguments);
-        let mut command = Command::new(words.next().unwrap_or(&"apt-get"));
+        let mut command = match prefix.split_first() {
+            Some((first, rest)) => {
+                let mut command = Command::new(first);
+                command.args(rest).arg(apt_get);
+                command
+            }
+            None => Command::new(apt_get),
+        };
         command
-            .args(words)
+            .args(arguments)
             .env("DEBIAN_FRONTEND", "noninteractive")
-            .env("LC_ALL", "C");
-        command.stdin(std::process::Stdio::null());
+            .env("LC_ALL", "C")
+            .stdin(std::process::Stdio::null());
         command
     };
     let install = [&["install", "-y", "-qq", "--no-install-recommends"], names].concat();

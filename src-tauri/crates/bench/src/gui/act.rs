@@ -1,0 +1,187 @@
+//! Clicks and keys: how fast, how exact, and what a step costs besides the model.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use openspace_grounding::ImageLimits;
+use openspace_gui::{
+    Button, Capture, GuiError, Input, InputPoint, TypeOptions,
+    settle::{Pace, SettleOptions, settle},
+};
+use openspace_testkit::{
+    RawTarget, TestScreen,
+    target::{Happened, Window},
+    wait_until,
+};
+
+use super::see::{STANDARD, busy_window, look, primary};
+use crate::{
+    Effort,
+    figure::{Report, percentile},
+};
+
+/// How long anything may take to arrive.
+const ARRIVAL: Duration = Duration::from_secs(20);
+
+fn always() -> bool {
+    true
+}
+
+fn click(input: &mut dyn Input, point: InputPoint) -> Result<()> {
+    input.move_to(point, &always)?;
+    input.button(Button::Left, true, &always)?;
+    input.button(Button::Left, false, &always)?;
+    Ok(())
+}
+
+/// Move, press and release, until the server has them.
+pub(crate) fn measure_clicks(
+    screen: &TestScreen,
+    effort: Effort,
+    report: &mut Report,
+) -> Result<()> {
+    let target = RawTarget::start(screen, Window::full(screen))?;
+    let mut own = super::open(screen)?;
+    let mut samples = Vec::new();
+    for index in 0..effort.times(200) as i32 {
+        let point = InputPoint {
+            x: 100 + index * 7 % 1700,
+            y: 100 + index * 13 % 900,
+        };
+        let started = Instant::now();
+        click(&mut *own.input, point)?;
+        samples.push(started.elapsed());
+    }
+    let expected = samples.len();
+    ensure!(
+        wait_until(ARRIVAL, || target.clicks().len() == expected),
+        "clicks were lost"
+    );
+    report.add("click_inject_ms_p50", percentile(&mut samples, 0.5), "ms");
+    Ok(())
+}
+
+/// How far a click lands from the exact middle of the pixel that the model named, at most.
+pub(crate) fn measure_error(
+    screens: &[(&TestScreen, &ImageLimits)],
+    report: &mut Report,
+) -> Result<()> {
+    let mut worst = 0.0_f64;
+    for (screen, limits) in screens {
+        let target = RawTarget::start(screen, Window::full(screen))?;
+        let mut own = super::open(screen)?;
+        let monitor = primary(&*own.screen)?;
+        let (_, geometry) = look(&*own.screen, &monitor, limits, 1)?;
+        let (width, height) = (geometry.sent.width, geometry.sent.height);
+        for (x, y) in [
+            (0, 0),
+            (width - 1, 0),
+            (0, height - 1),
+            (width - 1, height - 1),
+            (width / 2, height / 2),
+            (width / 3, height / 7),
+            (width * 5 / 7, height * 9 / 11),
+        ] {
+            target.clear();
+            let sent = geometry.sent(x.into(), y.into())?;
+            click(&mut *own.input, geometry.sent_to_input(sent)?)?;
+            wait_until(ARRIVAL, || !target.clicks().is_empty());
+            let clicks = target.clicks();
+            let (_, at_x, at_y) = clicks.first().context("a click that arrives")?;
+            let exact = |at: u32, physical: u32, sent: u32| {
+                (f64::from(at) + 0.5) * f64::from(physical) / f64::from(sent) - 0.5
+            };
+            let error_x = f64::from(*at_x) - exact(x, geometry.physical.width, width);
+            let error_y = f64::from(*at_y) - exact(y, geometry.physical.height, height);
+            worst = worst.max(error_x.abs()).max(error_y.abs());
+        }
+    }
+    report.add("click_error_px_max", worst, "px");
+    Ok(())
+}
+
+/// A thousand characters, until the window has the last of them.
+pub(crate) fn measure_typing(screen: &TestScreen, report: &mut Report) -> Result<()> {
+    let target = RawTarget::start(screen, Window::full(screen))?;
+    let mut own = super::open(screen)?;
+    let text: String = "The quick Brown Fox, 42 jumps? (over) {lazy} dogs! "
+        .chars()
+        .cycle()
+        .take(1000)
+        .collect();
+    let started = Instant::now();
+    own.input.type_text(
+        &text,
+        TypeOptions {
+            delay: Duration::ZERO,
+        },
+        &always,
+    )?;
+    let typed = || {
+        let events = target.events();
+        let downs = events.iter().filter(|event| {
+            matches!(&event.what, Happened::KeyDown { key, .. } if !key.starts_with("Shift"))
+        });
+        downs.count() >= text.chars().count()
+    };
+    ensure!(wait_until(ARRIVAL, typed), "characters were lost");
+    let last = target
+        .events()
+        .last()
+        .map(|event| event.at)
+        .context("keys that arrive")?;
+    report.add(
+        "type_1000_chars_ms",
+        last.duration_since(started).as_secs_f64() * 1000.0,
+        "ms",
+    );
+    Ok(())
+}
+
+/// Capture, encode, click and wait for a screen that stays still: a step without the model.
+pub(crate) fn measure_steps(
+    screen: &TestScreen,
+    effort: Effort,
+    report: &mut Report,
+) -> Result<()> {
+    let _target = RawTarget::start(screen, busy_window(screen))?;
+    let mut own = super::open(screen)?;
+    let monitor = primary(&*own.screen)?;
+    let mut samples = Vec::new();
+    let (mut before, mut geometry) = look(&*own.screen, &monitor, &STANDARD, 1)?;
+    for generation in 2..2 + effort.times(60) as u64 {
+        let started = Instant::now();
+        let point = geometry.sent(400, 300)?;
+        click(&mut *own.input, geometry.sent_to_input(point)?)?;
+        let mut pace = RealPace {
+            since: Instant::now(),
+            look: &mut || own.screen.capture(&monitor).map_err(GuiError::from),
+        };
+        settle(SettleOptions::default(), Some(&before), &mut pace)?;
+        (before, geometry) = look(&*own.screen, &monitor, &STANDARD, generation)?;
+        samples.push(started.elapsed());
+    }
+    report.add("step_overhead_ms_p50", percentile(&mut samples, 0.5), "ms");
+    Ok(())
+}
+
+/// The clock and the screen.
+struct RealPace<'a> {
+    since: Instant,
+    look: &'a mut dyn FnMut() -> Result<Capture, GuiError>,
+}
+
+impl Pace for RealPace<'_> {
+    fn elapsed(&self) -> Duration {
+        self.since.elapsed()
+    }
+
+    fn pause(&mut self, length: Duration) -> bool {
+        std::thread::sleep(length);
+        true
+    }
+
+    fn look(&mut self) -> Result<Capture, GuiError> {
+        (self.look)()
+    }
+}

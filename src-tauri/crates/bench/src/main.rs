@@ -1,0 +1,84 @@
+//! Measures the budgets of the design: `cargo xtask bench NAME [--json] [--quick]`.
+//!
+//! Screens are private, data folders temporary; nothing of the person's is seen or touched.
+
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command line tool talks on the terminal"
+)]
+
+mod figure;
+#[cfg(target_os = "linux")]
+mod gui;
+mod store;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use figure::Report;
+
+const USAGE: &str = "Usage: openspace-bench gui|store|all [--json] [--quick]";
+
+/// How much is measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Effort {
+    quick: bool,
+}
+
+impl Effort {
+    /// A number of repetitions: `full` ones, or a tenth when it has to be quick.
+    pub(crate) fn times(self, full: usize) -> usize {
+        if self.quick { full.div_ceil(10) } else { full }
+    }
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
+    let mut names = Vec::new();
+    let (mut json, mut quick) = (false, false);
+    for argument in std::env::args().skip(1) {
+        match argument.as_str() {
+            "--json" => json = true,
+            "--quick" => quick = true,
+            _ => names.push(argument),
+        }
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    if let ["give-stops", folder] = names.as_slice() {
+        return store::give_stops(folder.as_ref());
+    }
+    let effort = Effort { quick };
+    let mut report = Report::new(json);
+    match names.as_slice() {
+        ["store"] => store::measure(effort, &mut report)?,
+        ["gui"] => measure_gui(effort, &mut report)?,
+        ["all"] => {
+            store::measure(effort, &mut report)?;
+            measure_gui(effort, &mut report)?;
+        }
+        _ => bail!(USAGE),
+    }
+    report.finish();
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+fn measure_gui(effort: Effort, report: &mut Report) -> Result<()> {
+    gui::measure(effort, report)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn measure_gui(_: Effort, _: &mut Report) -> Result<()> {
+    bail!("the screen is measured on Linux only, where it can have one of its own")
+}
