@@ -3,6 +3,8 @@
 mod body;
 mod reply;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
@@ -20,6 +22,9 @@ pub(crate) struct Anthropic {
     pub(crate) profile: Profile,
     /// Offer the vendor's own computer tool where the model has one.
     pub(crate) hosted: bool,
+    /// Earlier reasoning is sent back. Since Claude 5.5 the service refuses it once anything before
+    /// it has changed, as pruning does.
+    pub(crate) reasoning: AtomicBool,
 }
 
 impl Anthropic {
@@ -59,7 +64,11 @@ impl WireFormat for Anthropic {
         Box::new(reply::Reading::default())
     }
 
-    fn learns_from(&self, _: &str) -> bool {
-        false
+    fn learns_from(&self, message: &str) -> bool {
+        let words = message.to_lowercase();
+        let refused =
+            words.contains("thinking") && (words.contains("block") || words.contains("signature"));
+        // All of it or nothing: a part is refused as well.
+        refused && self.reasoning.swap(false, Ordering::Relaxed)
     }
 }

@@ -162,6 +162,7 @@ pub fn connect(options: Options) -> Result<Arc<dyn ChatModel>> {
             model: name.model,
             profile: profile.clone(),
             hosted: options.hosted_tool == HostedTool::Auto,
+            reasoning: true.into(),
         }),
         Wire::ChatCompletions | Wire::Recorded => Box::new(ChatCompletions::new(
             name.provider.name,

@@ -207,10 +207,12 @@ impl Peer {
         if status == 401 {
             return self.reported(Some(status), &Reported::default(), false);
         }
-        let what = match html {
-            true => format!("a web page with status {status}"),
-            false if body.trim().is_empty() => format!("status {status} without a reason"),
-            false => format!("status {status}, {body}"),
+        let what = if html {
+            format!("a web page with status {status}")
+        } else if body.trim().is_empty() {
+            format!("status {status} without a reason")
+        } else {
+            format!("status {status}, {body}")
         };
         let transient = Self::is_transient(status);
         if transient && !html {

@@ -1,5 +1,7 @@
 //! How a request is written.
 
+use std::sync::atomic::Ordering;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
@@ -31,7 +33,7 @@ pub(super) fn write(wire: &Anthropic, request: &Request, messages: &[Message]) -
         .map(|message| {
             let (role, content) = match message.role {
                 Role::User => ("user", person(message, wire.profile.vision)),
-                Role::Assistant => ("assistant", model(message)),
+                Role::Assistant => ("assistant", model(wire, message)),
             };
             json!({ "role": role, "content": content })
         })
@@ -152,14 +154,15 @@ fn picture(image: &Image, vision: bool) -> Value {
     })
 }
 
-fn model(message: &Message) -> Vec<Value> {
+fn model(wire: &Anthropic, message: &Message) -> Vec<Value> {
+    let reasoning = wire.reasoning.load(Ordering::Relaxed);
     let blocks = message.content.iter().filter_map(|content| match content {
         Content::Text(text) => Some(self::text(text)),
         Content::ToolCall(call) => Some(self::call(call)),
         // Only what this vendor signed; another one's reasoning would be refused.
         Content::Reasoning { opaque, .. } => matches!(
             opaque.get("type").and_then(Value::as_str),
-            Some("thinking" | "redacted_thinking")
+            Some("thinking" | "redacted_thinking") if reasoning
         )
         .then(|| opaque.clone()),
         Content::Image(_) | Content::ToolResult(_) => None,

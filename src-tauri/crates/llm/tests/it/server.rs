@@ -188,7 +188,7 @@ async fn write(stream: &mut TcpStream, answer: Answer, gone: &AtomicUsize) {
                 body.len()
             );
             for (name, value) in headers {
-                head.push_str(&format!("{name}: {value}\r\n"));
+                head.extend([name, ": ", &value, "\r\n"]);
             }
             head.push_str("\r\n");
             let _ = stream.write_all(head.as_bytes()).await;

@@ -266,3 +266,28 @@ async fn a_server_s_dialect_is_learned() {
     }
     assert!(timing.waits().is_empty());
 }
+
+/// Reasoning that the service no longer accepts, because the history before it was pruned, is left
+/// out from then on; the step goes through.
+#[tokio::test]
+async fn refused_reasoning_is_left_out() {
+    let refusal = json!({"type":"error","error":{"type":"invalid_request_error","message":
+        "messages.1.content.0: `thinking` blocks cannot be modified. These blocks must remain as they were in the original response."}});
+    let server = Server::start(vec![
+        Answer::json(400, &refusal),
+        Answer::stream(anthropic_text("ok")),
+    ])
+    .await;
+    let model = connect(options(CLAUDE, &server.base, FakeTiming::new(0.0))).unwrap();
+    reply(&model, &conversation()).await.0.unwrap();
+    let bodies: Vec<String> = server
+        .seen()
+        .iter()
+        .map(|seen| seen.body.to_string())
+        .collect();
+    let with: Vec<bool> = bodies
+        .iter()
+        .map(|body| body.contains("thinking"))
+        .collect();
+    assert_eq!(with, [true, false]);
+}
