@@ -21,7 +21,7 @@ pub use action::{Access, Action, ProgramLaunch, ScreenApp, ShellCommand};
 pub use context::{CallContext, Denied, Folders, Gate, Keep, NewChange, NewFrame, Permit};
 pub use error::ToolError;
 pub use keep::{GuardLink, StoreKeep};
-pub use openspace_llm::{Coordinates, Image, ImageLimits, MediaType};
+pub use openspace_llm::{Coordinates, Hosted, Image, ImageLimits, MediaType};
 pub use openspace_store::{ArtefactId, ChangeId, FrameId, RunId};
 pub use output::{Block, ChangeKind, Evidence, Output};
 pub use policy::{Decision, Grant, Grants, Origin, Policy, PolicyInputs, Preset, Question, Rule};

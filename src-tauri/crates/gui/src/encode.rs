@@ -25,32 +25,8 @@ const ROWS_FOR_TWO: u32 = 200;
 
 /// The largest size a model sees unshrunk: aspect kept, both limits met, never enlarged.
 pub fn fit(limits: &ImageLimits, picture: Size) -> Size {
-    let long = picture.width.max(picture.height).max(1);
-    let short = picture.width.min(picture.height).max(1);
-    let patches = |edge: u32| u64::from(edge.div_ceil(28));
-    let sizes = (1..=long.min(limits.max_edge.max(1))).rev().map(|edge| {
-        // The shorter edge, rounded to the nearest pixel, halves to the even one.
-        let (pixels, short, long) = (u64::from(edge), u64::from(short), u64::from(long));
-        let (whole, rest) = (pixels * short / long, pixels * short % long);
-        let up = rest * 2 > long || (rest * 2 == long && whole % 2 == 1);
-        let exact = whole + u64::from(up);
-        (edge, u32::try_from(exact).unwrap_or(1).max(1))
-    });
-    let (edge, other) = sizes
-        .into_iter()
-        .find(|(edge, other)| patches(*edge) * patches(*other) <= u64::from(limits.max_patches))
-        .unwrap_or((1, 1));
-    if picture.width >= picture.height {
-        Size {
-            width: edge,
-            height: other,
-        }
-    } else {
-        Size {
-            width: other,
-            height: edge,
-        }
-    }
+    let (width, height) = limits.fit(picture.width, picture.height);
+    Size { width, height }
 }
 
 /// The size a zoomed region is sent in: as it is, enlarged where it is small, shrunk where it must be.
@@ -178,6 +154,12 @@ fn resize(capture: &Capture, area: PhysicalRect, sent: Size) -> Result<Vec<u8>, 
         first.and(second)
     })?;
     Ok(target)
+}
+
+/// Width and height in pixels that an encoded picture says of itself; `None` when it is no picture.
+pub fn encoded_size(data: &[u8]) -> Option<(u32, u32)> {
+    let reader = image::ImageReader::new(std::io::Cursor::new(data)).with_guessed_format().ok()?;
+    reader.into_dimensions().ok()
 }
 
 fn jpeg(bgrx: &[u8], size: Size) -> Result<Bytes, GuiError> {

@@ -128,6 +128,16 @@ pub fn to_char(key: Key) -> Option<char> {
     }
 }
 
+/// A name [`parse_chord`] reads back as this key.
+pub fn name(key: Key) -> String {
+    table::name(key)
+        .map(str::to_owned)
+        .or_else(|| (0xffb0..=0xffb9).contains(&key.0).then(|| format!("KP_{}", key.0 - 0xffb0)))
+        .or_else(|| to_char(key).map(|character| character.to_string()))
+        .or_else(|| (0xffbe..=0xffe0).contains(&key.0).then(|| format!("F{}", key.0 - 0xffbd)))
+        .unwrap_or_else(|| format!("{:#x}", key.0))
+}
+
 /// Whether the key changes what others do.
 pub fn is_modifier(key: Key) -> bool {
     // Shift_L..=Hyper_R with the locks in between, and ISO_Level3_Shift.

@@ -4,12 +4,30 @@
 
 #![warn(missing_docs)]
 
+pub mod action;
+pub mod backend;
+pub mod capture_check;
+pub mod change;
+pub mod encode;
+pub mod error;
+pub mod geometry;
 pub mod input;
+pub mod key;
+pub mod platform;
+pub mod record;
 pub mod screen;
+pub mod session;
+pub mod settle;
+pub mod target;
+mod tool;
 pub mod tree;
 
+pub use backend::{GuiBackend, Options};
+pub use error::GuiError;
 pub use input::{Button, Held, Input, InputError, Key, TypeOptions};
 pub use screen::{
     Capture, InputPoint, InputRect, Monitor, Screen, ScreenError, ScreenState, Window,
 };
+pub use session::{GuiSession, SessionOptions};
+pub use target::OffLimits;
 pub use tree::{Element, Elements, LOOKUP, Tree};

@@ -260,6 +260,14 @@ pub(super) fn find(name: &str) -> Option<Key> {
         .map(|(_, _, value)| Key(*value))
 }
 
+/// The first name of a key.
+pub(super) fn name(key: Key) -> Option<&'static str> {
+    NAMES
+        .iter()
+        .find(|(_, _, value)| *value == key.0)
+        .map(|(name, _, _)| *name)
+}
+
 /// `f1`..`f35`, `kp0`..`kp9`, `numpad0`.., `digit0`.., `keya`.. and `u20ac`.
 fn numbered(name: &str) -> Option<Key> {
     let digit = |text: &str| text.parse::<u32>().ok().filter(|_| text.len() == 1);

@@ -1,0 +1,613 @@
+//! Doing: one action, the waiting after it, and what came of it.
+
+use std::{
+    cell::{Cell, RefCell},
+    thread,
+    time::{Duration, Instant},
+};
+
+use openspace_grounding::Action;
+use serde_json::Value;
+
+use super::{Done, GuiSession, Hooks, Judged, covers};
+use crate::{
+    Button, Capture, Element, GuiError, Input, InputError, InputPoint, Key, LOOKUP, TypeOptions,
+    action::{ComputerAction, Place},
+    change::Change,
+    geometry::{FrameGeometry, PhysicalPoint, PhysicalRect, SentPoint},
+    record::{Crop, StepRecord, Target, TargetWindow},
+    settle::{RealPace, Settled, settle, sleep},
+    target::pending_after,
+};
+
+/// So many actions in a row without a visible change are a reason to do something else.
+const STUCK: u32 = 3;
+/// Characters typed before what is pressed is reported again.
+const PIECE: usize = 200;
+/// How often the focus is looked at while text is typed.
+const FOCUS: Duration = Duration::from_millis(20);
+/// Points a drag goes through: programs start one only when they see the pointer move.
+const DRAG_STEPS: i32 = 12;
+/// Pause between these points, and before the button is released.
+const DRAG_PAUSE: Duration = Duration::from_millis(8);
+/// Most characters of the clipboard that are shown.
+const SHOWN: usize = 20_000;
+
+/// The screen right before an action, and what was found out about the target meanwhile.
+struct Before {
+    capture: Capture,
+    /// Small changes since the last frame: carets and clocks that move without our doing.
+    restless: Option<Change>,
+    element: Option<Element>,
+}
+
+impl GuiSession {
+    pub(super) fn perform(
+        &mut self,
+        action: &ComputerAction,
+        base: Option<&FrameGeometry>,
+        judged: &Judged,
+        permitted: &[Action],
+        last: bool,
+        hooks: &Hooks<'_>,
+    ) -> Result<Done, GuiError> {
+        match action {
+            ComputerAction::Screenshot { monitor } => {
+                if let Some(name) = monitor {
+                    self.choose(name)?;
+                }
+                self.look()?;
+                Ok(Done {
+                    seen: true,
+                    ..Done::default()
+                })
+            }
+            ComputerAction::Zoom { region } => {
+                let base = base.ok_or_else(|| {
+                    GuiError::Stale("no picture has been taken yet; this one is fresh".into())
+                })?;
+                let image = self.zoom(*region, base)?;
+                Ok(Done {
+                    texts: vec![
+                        "A closer look; positions still refer to the last whole screenshot.".into(),
+                    ],
+                    zoom: Some(image),
+                    ..Done::default()
+                })
+            }
+            ComputerAction::Wait { duration } => {
+                if !sleep(*duration, hooks.may_act) {
+                    return Err(GuiError::Cancelled);
+                }
+                if last {
+                    self.look()?;
+                }
+                Ok(Done {
+                    seen: last,
+                    ..Done::default()
+                })
+            }
+            ComputerAction::CursorPosition => Ok(Done {
+                texts: vec![self.pointer_told()?],
+                ..Done::default()
+            }),
+            ComputerAction::ClipboardRead => {
+                let text = match self.input.clipboard()? {
+                    None => "The clipboard holds no text.".into(),
+                    Some(text) => clipboard_told(&text),
+                };
+                Ok(Done {
+                    texts: vec![text],
+                    ..Done::default()
+                })
+            }
+            ComputerAction::ClipboardWrite { text } => {
+                self.input.set_clipboard(text)?;
+                Ok(Done {
+                    texts: vec![format!(
+                        "{} characters are on the clipboard.",
+                        text.chars().count()
+                    )],
+                    ..Done::default()
+                })
+            }
+            _ => self.control(action, base, judged, permitted, last, hooks),
+        }
+    }
+
+    fn pointer_told(&self) -> Result<String, GuiError> {
+        let point = self.screen.pointer()?;
+        let sent = self
+            .frame
+            .as_ref()
+            .and_then(|frame| frame.geometry.input_to_sent(point));
+        Ok(match sent {
+            Some(sent) => format!("X={},Y={}", sent.x, sent.y),
+            None if self.frame.is_none() => {
+                "Take a screenshot first: positions refer to a picture.".into()
+            }
+            None => "The pointer is on another monitor.".into(),
+        })
+    }
+
+    /// Everything that moves the mouse or presses something.
+    fn control(
+        &mut self,
+        action: &ComputerAction,
+        base: Option<&FrameGeometry>,
+        judged: &Judged,
+        permitted: &[Action],
+        last: bool,
+        hooks: &Hooks<'_>,
+    ) -> Result<Done, GuiError> {
+        let before = self.before(judged)?;
+        let start = Instant::now();
+        self.inject(action, base, judged, permitted, hooks)?;
+        self.remember_typed(judged);
+
+        let (monitors, monitor) = self.monitors()?;
+        let tree = last.then(|| self.tree.clone()).flatten();
+        // Password fields are looked for while the screen comes to rest.
+        let secrets =
+            tree.map(|tree| thread::spawn(move || tree.passwords(Instant::now() + LOOKUP)));
+        let options = if last {
+            self.options.settle
+        } else {
+            self.options.settle.between_actions()
+        };
+        let screen = self.screen.clone();
+        let settled = {
+            let mut look = || Ok(screen.capture(&monitor)?);
+            let mut pace = RealPace {
+                since: start,
+                may_go_on: hooks.may_act,
+                look: &mut look,
+            };
+            settle(options, Some(&before.capture), &mut pace)?
+        };
+        let middle = judged.point.and_then(|point| {
+            let frame = self.frame.as_ref()?;
+            frame.geometry.input_to_physical(point)
+        });
+        let change = effective_change(&before, &settled.capture, middle);
+        let region = change.region();
+        let mut record = self.record(action, base, judged, &before, region, &settled);
+        let mut texts = Vec::new();
+        if last {
+            let secrets = secrets
+                .and_then(|thread| thread.join().ok())
+                .unwrap_or_default();
+            // The last look of the waiting is the picture, once it proves trustworthy.
+            let (capture, note) = self.trust(&monitor, settled.capture)?;
+            let frame = self.show(&monitors, monitor, capture, secrets, note)?;
+            record.hash_after = Some(frame.hash.clone());
+            texts.extend(frame.notes.iter().cloned());
+            if let Some(region) = region {
+                texts.push(changed_told(region, &frame.geometry));
+            }
+        }
+        if !settled.still {
+            texts.push(format!(
+                "The screen is still changing after {} ms.",
+                settled.waited.as_millis()
+            ));
+        }
+        let changed = region.is_some();
+        let stuck = self.count_unmoved(action, changed, &mut texts);
+        Ok(Done {
+            texts,
+            zoom: None,
+            seen: last,
+            changed: Some(changed),
+            stuck,
+            record: Some(record),
+        })
+    }
+
+    /// The screen and the target's element as they are before anything happens.
+    fn before(&mut self, judged: &Judged) -> Result<Before, GuiError> {
+        let (_, monitor) = self.monitors()?;
+        let tree = self.tree.clone();
+        let point = judged.point;
+        let (capture, element) = thread::scope(|scope| {
+            let lookup = tree.as_ref().map(|tree| {
+                scope.spawn(move || {
+                    let until = Instant::now() + LOOKUP;
+                    match point {
+                        Some(point) => tree.element_at(point, until),
+                        None => tree.focused(until),
+                    }
+                })
+            });
+            let capture = self.screen.capture(&monitor);
+            let element = lookup.and_then(|thread| thread.join().ok()).flatten();
+            (capture, element)
+        });
+        let capture = capture?;
+        let restless = self.frame.as_ref().and_then(|frame| {
+            let change = Change::between(&frame.capture, &capture);
+            (!change.is_empty() && change.is_small()).then_some(change)
+        });
+        Ok(Before {
+            capture,
+            restless,
+            element,
+        })
+    }
+
+    /// The unfinished line of a terminal after what was typed into it.
+    fn remember_typed(&mut self, judged: &Judged) {
+        let line = judged.actions.iter().find_map(|action| match action {
+            Action::TypedCommand { line, .. } => Some(line),
+            _ => None,
+        });
+        if let (Some(line), Some(window)) = (line, &judged.window) {
+            let rest = pending_after("", line);
+            if rest.is_empty() {
+                self.pending.remove(&window.id);
+            } else {
+                self.pending.insert(window.id, rest);
+            }
+        }
+    }
+
+    fn trust(
+        &mut self,
+        monitor: &crate::Monitor,
+        capture: Capture,
+    ) -> Result<(Capture, Option<String>), GuiError> {
+        let window = self.screen.focused()?;
+        match self.check.pixels(&capture, monitor, window.as_ref())? {
+            crate::capture_check::Verdict::Fine => Ok((capture, None)),
+            // Anything doubtful gets the whole examination, with a second look.
+            _ => self.grab(monitor),
+        }
+    }
+
+    fn count_unmoved(
+        &mut self,
+        action: &ComputerAction,
+        changed: bool,
+        texts: &mut Vec<String>,
+    ) -> bool {
+        if changed {
+            self.unmoved = 0;
+            return false;
+        }
+        if !action.should_show() {
+            texts.push("No visible change.".into());
+            return false;
+        }
+        self.unmoved += 1;
+        if self.unmoved < STUCK {
+            texts.push(
+                "No visible change: the screen looks exactly as before. If something should have \
+                 happened, it may need a moment (wait) or did not work."
+                    .into(),
+            );
+            return false;
+        }
+        texts.push(format!(
+            "No visible change after {} actions in a row: this way does not work. Look closely (zoom), \
+             try another way (another target, the keyboard, a menu), or tell the person what is in \
+             the way.",
+            self.unmoved
+        ));
+        true
+    }
+
+    fn record(
+        &self,
+        action: &ComputerAction,
+        base: Option<&FrameGeometry>,
+        judged: &Judged,
+        before: &Before,
+        changed: Option<PhysicalRect>,
+        settled: &Settled,
+    ) -> StepRecord {
+        let geometry = base.or(self.frame.as_ref().map(|frame| &frame.geometry));
+        let target = |point: InputPoint, sent: Option<SentPoint>, element: Option<Element>| {
+            let physical = geometry.and_then(|geometry| geometry.input_to_physical(point));
+            Target {
+                sent: sent.or_else(|| geometry.and_then(|geometry| geometry.input_to_sent(point))),
+                physical,
+                input: point,
+                element,
+                crop: physical.and_then(|physical| Crop::around(&before.capture, physical)),
+            }
+        };
+        let sent = |place: Place| match place {
+            Place::Sent(point) => Some(point),
+            _ => None,
+        };
+        let other_end = match action {
+            ComputerAction::Drag { to, .. } => self
+                .point(*to, base)
+                .ok()
+                .map(|point| target(point, sent(*to), None)),
+            _ => None,
+        };
+        let on_screen = judged.point.is_some();
+        let element = before.element.clone();
+        let secret = !on_screen && element.as_ref().is_some_and(|element| element.password);
+        let typed = match action {
+            ComputerAction::Type { text } if !secret => Some(text.clone()),
+            _ => None,
+        };
+        StepRecord {
+            action: if secret {
+                Value::Null
+            } else {
+                action.arguments()
+            },
+            geometry: geometry.cloned(),
+            target: judged.point.map(|point| {
+                target(point, action.place().and_then(sent), element.clone())
+            }),
+            other_end,
+            focus: element.filter(|_| !on_screen),
+            window: judged.window.as_ref().map(TargetWindow::from),
+            typed,
+            secret,
+            hash_before: Some(crate::encode::hash(&before.capture)),
+            hash_after: None,
+            changed,
+            settled_ms: u64::try_from(settled.waited.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    fn inject(
+        &mut self,
+        action: &ComputerAction,
+        base: Option<&FrameGeometry>,
+        judged: &Judged,
+        permitted: &[Action],
+        hooks: &Hooks<'_>,
+    ) -> Result<(), GuiError> {
+        // What is about to be pressed is not known to the guard yet, but on which display is.
+        (hooks.held)(&self.input.held());
+        let may = hooks.may_act;
+        match action {
+            ComputerAction::Click {
+                button,
+                times,
+                at,
+                modifiers,
+            } => {
+                self.go(*at, judged, hooks)?;
+                self.while_down(modifiers, hooks, |input| {
+                    for _ in 0..*times {
+                        input.button(*button, true, may)?;
+                        input.button(*button, false, may)?;
+                    }
+                    Ok(())
+                })
+            }
+            ComputerAction::Move { .. } => {
+                let place = action.place().unwrap_or(Place::Pointer);
+                self.go(place, judged, hooks)
+            }
+            ComputerAction::Drag {
+                from,
+                to,
+                modifiers,
+            } => {
+                let end = self.point(*to, base)?;
+                self.go(*from, judged, hooks)?;
+                let start = judged.point.unwrap_or(end);
+                self.while_down(modifiers, hooks, |input| drag(input, start, end, may))
+            }
+            ComputerAction::Press { at } => {
+                self.go(*at, judged, hooks)?;
+                self.input.button(Button::Left, true, may)?;
+                self.left_down = true;
+                Ok(())
+            }
+            ComputerAction::Release { at } => {
+                self.go(*at, judged, hooks)?;
+                self.input.button(Button::Left, false, may)?;
+                self.left_down = false;
+                Ok(())
+            }
+            ComputerAction::Scroll {
+                at,
+                right,
+                down,
+                modifiers,
+            } => {
+                self.go(*at, judged, hooks)?;
+                self.while_down(modifiers, hooks, |input| input.scroll(*right, *down, may))
+            }
+            ComputerAction::Key { chord } => {
+                let keys: Vec<Key> = chord.all().collect();
+                self.while_down(&keys, hooks, |_| Ok(()))
+            }
+            ComputerAction::HoldKey { chord, duration } => {
+                let keys: Vec<Key> = chord.all().collect();
+                self.while_down(&keys, hooks, |_| {
+                    if sleep(*duration, may) {
+                        Ok(())
+                    } else {
+                        Err(InputError::Halted)
+                    }
+                })
+            }
+            ComputerAction::Type { text } => self.type_text(text, judged, permitted, hooks),
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts the pointer on the target, unless the action happens where it is.
+    fn go(&mut self, place: Place, judged: &Judged, hooks: &Hooks<'_>) -> Result<(), GuiError> {
+        match (place, judged.point) {
+            (Place::Pointer, _) | (_, None) => Ok(()),
+            (_, Some(point)) => Ok(self.input.move_to(point, hooks.may_act)?),
+        }
+    }
+
+    /// Presses keys, does something, and releases the keys in reverse, also when it fails.
+    fn while_down(
+        &mut self,
+        keys: &[Key],
+        hooks: &Hooks<'_>,
+        act: impl FnOnce(&mut dyn Input) -> Result<(), InputError>,
+    ) -> Result<(), GuiError> {
+        let mut down = Vec::with_capacity(keys.len());
+        let mut outcome = Ok(());
+        for key in keys {
+            outcome = self.input.key(*key, true, hooks.may_act);
+            if outcome.is_err() {
+                break;
+            }
+            down.push(*key);
+        }
+        if !down.is_empty() {
+            (hooks.held)(&self.input.held());
+        }
+        if outcome.is_ok() {
+            outcome = act(self.input.as_mut());
+        }
+        for key in down.iter().rev() {
+            // Releasing is always allowed.
+            let released = self.input.key(*key, false, &|| true);
+            if outcome.is_ok() {
+                outcome = released;
+            }
+        }
+        Ok(outcome?)
+    }
+
+    /// Types, and stops as soon as the keys would reach a window nobody allowed.
+    fn type_text(
+        &mut self,
+        text: &str,
+        judged: &Judged,
+        permitted: &[Action],
+        hooks: &Hooks<'_>,
+    ) -> Result<(), GuiError> {
+        let options = TypeOptions {
+            delay: self.options.type_delay,
+        };
+        let characters: Vec<char> = text.chars().collect();
+        let screen = self.screen.clone();
+        let start = judged.window.as_ref().map(|window| window.id);
+        let checked = Cell::new(Instant::now());
+        let strayed = RefCell::new(None);
+        let mut typed = 0;
+        for piece in characters.chunks(PIECE) {
+            let piece: String = piece.iter().collect();
+            let off_limits = self.options.off_limits.clone();
+            let marker = self.options.marker.clone();
+            let may = || {
+                if !(hooks.may_act)() {
+                    return false;
+                }
+                if checked.get().elapsed() < FOCUS {
+                    return strayed.borrow().is_none();
+                }
+                checked.set(Instant::now());
+                let Ok(window) = screen.focused() else {
+                    return true;
+                };
+                if window.as_ref().map(|window| window.id) == start {
+                    return true;
+                }
+                let own = window.as_ref().is_some_and(|window| {
+                    let marked =
+                        |marker: &String| !marker.is_empty() && window.title.contains(marker);
+                    marker.as_ref().is_some_and(marked)
+                        || off_limits.as_ref().is_some_and(|off| off.is_own(window))
+                });
+                let app = crate::target::app_of(window.as_ref(), own);
+                let title = app.title.clone();
+                let wanted = Action::Screen {
+                    app,
+                    access: openspace_grounding::Access::Full,
+                };
+                if own || !covers(permitted, &wanted) {
+                    *strayed.borrow_mut() = Some(title);
+                    return false;
+                }
+                true
+            };
+            let outcome = self.input.type_text(&piece, options, &may);
+            (hooks.held)(&self.input.held());
+            if let Some(title) = strayed.borrow_mut().take() {
+                return Err(GuiError::Interrupted(format!(
+                    "typing stopped after {typed} to {} of {} characters, because the window \
+                     `{title}` took the keyboard; what was typed so far stays where it is",
+                    (typed + PIECE).min(characters.len()),
+                    characters.len()
+                )));
+            }
+            outcome?;
+            typed += piece.chars().count();
+        }
+        Ok(())
+    }
+}
+
+fn drag(
+    input: &mut dyn Input,
+    start: InputPoint,
+    end: InputPoint,
+    may: &dyn Fn() -> bool,
+) -> Result<(), InputError> {
+    let pause = || {
+        if sleep(DRAG_PAUSE, may) {
+            Ok(())
+        } else {
+            Err(InputError::Halted)
+        }
+    };
+    input.button(Button::Left, true, may)?;
+    let between = |from: i32, to: i32, step: i32| {
+        let way = i64::from(to) - i64::from(from);
+        i32::try_from(i64::from(from) + way * i64::from(step) / i64::from(DRAG_STEPS))
+            .unwrap_or(to)
+    };
+    let moved = (1..=DRAG_STEPS).try_for_each(|step| {
+        pause()?;
+        let point = InputPoint {
+            x: between(start.x, end.x, step),
+            y: between(start.y, end.y, step),
+        };
+        input.move_to(point, may)
+    });
+    let released = pause().and_then(|()| input.button(Button::Left, false, may));
+    moved?;
+    released
+}
+
+/// What the action changed. Carets and clocks elsewhere that moved before it do not count.
+fn effective_change(before: &Before, after: &Capture, middle: Option<PhysicalPoint>) -> Change {
+    let change = Change::between(&before.capture, after);
+    match (&before.restless, middle) {
+        (Some(restless), Some(middle)) if !restless.touches(middle) => change.without(restless),
+        _ => change,
+    }
+}
+
+fn changed_told(region: PhysicalRect, geometry: &FrameGeometry) -> String {
+    let from = geometry.physical_to_sent(PhysicalPoint {
+        x: region.x,
+        y: region.y,
+    });
+    let to = geometry.physical_to_sent(PhysicalPoint {
+        x: region.x + region.width - 1,
+        y: region.y + region.height - 1,
+    });
+    format!(
+        "Changed: x {} to {}, y {} to {}.",
+        from.x, to.x, from.y, to.y
+    )
+}
+
+fn clipboard_told(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= SHOWN {
+        return format!("The clipboard holds {count} characters:\n{text}");
+    }
+    let shown: String = text.chars().take(SHOWN).collect();
+    format!("The clipboard holds {count} characters, the first {SHOWN} are:\n{shown}")
+}
