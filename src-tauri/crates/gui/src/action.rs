@@ -358,9 +358,7 @@ impl<'a> Fields<'a> {
         let value = self
             .given(name)
             .ok_or_else(|| GuiError::Arguments(format!("`{name}` is missing")))?;
-        value
-            .as_str()
-            .ok_or_else(|| wrong(name, "a text", value))
+        value.as_str().ok_or_else(|| wrong(name, "a text", value))
     }
 
     fn long_text(&self) -> Result<String, GuiError> {
@@ -451,7 +449,10 @@ impl<'a> Fields<'a> {
         let pixel = |at: u32, last: u32, size: u32| {
             u32::try_from(u64::from(at) * u64::from(size) / u64::from(last)).unwrap_or(size)
         };
-        let (left, top) = (pixel(x0, last_x, size.width), pixel(y0, last_y, size.height));
+        let (left, top) = (
+            pixel(x0, last_x, size.width),
+            pixel(y0, last_y, size.height),
+        );
         Ok(SentRect {
             x0: left,
             y0: top,
@@ -463,10 +464,7 @@ impl<'a> Fields<'a> {
     fn modifiers(&self) -> Result<Vec<Key>, GuiError> {
         match self.given("text") {
             None => Ok(Vec::new()),
-            Some(_) => Ok(key::parse_modifiers(
-                self.text("text")?,
-                self.reading.keys,
-            )?),
+            Some(_) => Ok(key::parse_modifiers(self.text("text")?, self.reading.keys)?),
         }
     }
 
@@ -523,10 +521,7 @@ impl<'a> Fields<'a> {
 }
 
 fn wrong(name: &str, expected: &str, found: &Value) -> GuiError {
-    GuiError::Arguments(format!(
-        "`{name}` is {expected}, not {}",
-        shortened(found)
-    ))
+    GuiError::Arguments(format!("`{name}` is {expected}, not {}", shortened(found)))
 }
 
 #[cfg(test)]

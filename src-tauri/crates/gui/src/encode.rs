@@ -114,8 +114,8 @@ fn check(capture: &Capture, area: PhysicalRect) -> Result<(), GuiError> {
 /// Resizes in two halves at once; each half sees the rows of the other at the seam.
 fn resize(capture: &Capture, area: PhysicalRect, sent: Size) -> Result<Vec<u8>, GuiError> {
     let failed = |error: &dyn std::fmt::Display| GuiError::Encode(error.to_string());
-    let source =
-        TypedImageRef::<U8x4>::from_buffer(capture.width, capture.height, &capture.bgrx).map_err(|error| failed(&error))?;
+    let source = TypedImageRef::<U8x4>::from_buffer(capture.width, capture.height, &capture.bgrx)
+        .map_err(|error| failed(&error))?;
     let stride = sent.width as usize * 4;
     let mut target = vec![0_u8; stride * sent.height as usize];
     let rows = if sent.height >= ROWS_FOR_TWO {
@@ -158,7 +158,9 @@ fn resize(capture: &Capture, area: PhysicalRect, sent: Size) -> Result<Vec<u8>, 
 
 /// Width and height in pixels that an encoded picture says of itself; `None` when it is no picture.
 pub fn encoded_size(data: &[u8]) -> Option<(u32, u32)> {
-    let reader = image::ImageReader::new(std::io::Cursor::new(data)).with_guessed_format().ok()?;
+    let reader = image::ImageReader::new(std::io::Cursor::new(data))
+        .with_guessed_format()
+        .ok()?;
     reader.into_dimensions().ok()
 }
 

@@ -132,9 +132,17 @@ pub fn to_char(key: Key) -> Option<char> {
 pub fn name(key: Key) -> String {
     table::name(key)
         .map(str::to_owned)
-        .or_else(|| (0xffb0..=0xffb9).contains(&key.0).then(|| format!("KP_{}", key.0 - 0xffb0)))
+        .or_else(|| {
+            (0xffb0..=0xffb9)
+                .contains(&key.0)
+                .then(|| format!("KP_{}", key.0 - 0xffb0))
+        })
         .or_else(|| to_char(key).map(|character| character.to_string()))
-        .or_else(|| (0xffbe..=0xffe0).contains(&key.0).then(|| format!("F{}", key.0 - 0xffbd)))
+        .or_else(|| {
+            (0xffbe..=0xffe0)
+                .contains(&key.0)
+                .then(|| format!("F{}", key.0 - 0xffbd))
+        })
         .unwrap_or_else(|| format!("{:#x}", key.0))
 }
 

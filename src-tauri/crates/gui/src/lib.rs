@@ -10,6 +10,8 @@ pub mod capture_check;
 pub mod change;
 pub mod encode;
 pub mod error;
+#[cfg(test)]
+mod fake;
 pub mod geometry;
 pub mod input;
 pub mod key;

@@ -226,7 +226,10 @@ fn find<'a>(monitors: &'a [Monitor], name: &str) -> Result<&'a Monitor, GuiError
         .find(|monitor| monitor.name == name)
         .or_else(by_number)
         .ok_or_else(|| {
-            let names: Vec<&str> = monitors.iter().map(|monitor| monitor.name.as_str()).collect();
+            let names: Vec<&str> = monitors
+                .iter()
+                .map(|monitor| monitor.name.as_str())
+                .collect();
             GuiError::NotFound(format!(
                 "there is no monitor `{name}`; there are {}",
                 names.join(", ")

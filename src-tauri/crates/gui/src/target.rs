@@ -134,8 +134,14 @@ pub(crate) fn terminal_input(chord: &key::Chord) -> String {
 
 /// Whether a chord pastes the clipboard.
 pub(crate) fn is_paste(chord: &key::Chord) -> bool {
-    let control = chord.modifiers.iter().any(|key| matches!(key.0, 0xffe3 | 0xffe4 | 0xffeb));
-    let shift = chord.modifiers.iter().any(|key| matches!(key.0, 0xffe1 | 0xffe2));
+    let control = chord
+        .modifiers
+        .iter()
+        .any(|key| matches!(key.0, 0xffe3 | 0xffe4 | 0xffeb));
+    let shift = chord
+        .modifiers
+        .iter()
+        .any(|key| matches!(key.0, 0xffe1 | 0xffe2));
     chord.keys.iter().any(|key| match key.0 {
         0x56 | 0x76 => control,
         0xff63 => shift,
@@ -176,10 +182,22 @@ mod tests {
     /// Terminals and run dialogs are known by class, editors are not among them.
     #[test]
     fn terminals_are_known() {
-        for class in ["xterm", "Gnome-terminal-server", "org.kde.konsole", "rofi", "st-256color"] {
+        for class in [
+            "xterm",
+            "Gnome-terminal-server",
+            "org.kde.konsole",
+            "rofi",
+            "st-256color",
+        ] {
             assert!(is_terminal(class), "{class}");
         }
-        for class in ["mousepad", "chromium", "gimp", "steam", "libreoffice-writer"] {
+        for class in [
+            "mousepad",
+            "chromium",
+            "gimp",
+            "steam",
+            "libreoffice-writer",
+        ] {
             assert!(!is_terminal(class), "{class}");
         }
     }

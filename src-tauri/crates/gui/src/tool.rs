@@ -176,10 +176,7 @@ fn batch(arguments: &Value) -> Result<&[Value], GuiError> {
     Ok(list)
 }
 
-fn element_click(
-    arguments: &Value,
-    session: &mut GuiSession,
-) -> Result<ComputerAction, GuiError> {
+fn element_click(arguments: &Value, session: &mut GuiSession) -> Result<ComputerAction, GuiError> {
     let number = arguments
         .get("id")
         .and_then(Value::as_u64)

@@ -53,8 +53,12 @@ pub(super) const FIELDS: [&str; 9] = [
 fn position(coordinates: Coordinates) -> &'static str {
     match coordinates {
         Coordinates::Pixels => "in whole pixels of the last screenshot, [0, 0] at its top left",
-        Coordinates::Thousandths => "on a scale from 0 to 1000 in both directions, [0, 0] at the top left",
-        Coordinates::Permille => "on a scale from 0 to 999 in both directions, [0, 0] at the top left",
+        Coordinates::Thousandths => {
+            "on a scale from 0 to 1000 in both directions, [0, 0] at the top left"
+        }
+        Coordinates::Permille => {
+            "on a scale from 0 to 999 in both directions, [0, 0] at the top left"
+        }
     }
 }
 
@@ -103,8 +107,10 @@ pub fn computer_schema(coordinates: Coordinates, vision: bool) -> Value {
             2,
             &format!("[x, y] {at}. Left out: where the pointer is. Drag: where it ends."),
         );
-        properties["start_coordinate"] =
-            numbers(2, &format!("left_click_drag: where it starts, [x, y] {at}."));
+        properties["start_coordinate"] = numbers(
+            2,
+            &format!("left_click_drag: where it starts, [x, y] {at}."),
+        );
         properties["region"] = numbers(4, &format!("zoom: [x0, y0, x1, y1] {at}."));
         properties["monitor"] = json!({
             "type": ["string", "null"],

@@ -120,7 +120,10 @@ fn shapes_of_the_hosted_tool() {
     }
     for name in schema::ACTIONS {
         let known = read(json!({"action": name}));
-        let text = known.err().map(|error| error.to_string()).unwrap_or_default();
+        let text = known
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default();
         assert!(!text.contains("no action"), "{name}: {text}");
     }
 }
@@ -141,7 +144,12 @@ fn d08_bad_positions_are_errors() {
         assert!(matches!(error, GuiError::Point(_)), "{bad}: {error}");
         assert!(error.to_string().contains("1023"), "{error}");
     }
-    for bad in [json!([0, 0, 1025, 5]), json!([5, 5, 5, 9]), json!([0, 0, 9]), json!("all")] {
+    for bad in [
+        json!([0, 0, 1025, 5]),
+        json!([5, 5, 5, 9]),
+        json!([0, 0, 9]),
+        json!("all"),
+    ] {
         assert!(read(json!({"action": "zoom", "region": bad})).is_err());
     }
 }
@@ -151,13 +159,22 @@ fn d08_bad_positions_are_errors() {
 fn other_mistakes_are_named() {
     for (arguments, named) in [
         (json!({"action": "clik"}), "left_click"),
-        (json!({"action": "left_click", "coordinates": [1, 2]}), "coordinate"),
+        (
+            json!({"action": "left_click", "coordinates": [1, 2]}),
+            "coordinate",
+        ),
         (json!({"action": "type"}), "`text` is missing"),
         (json!({"action": "mouse_move"}), "`coordinate` is missing"),
         (json!({"action": "wait", "duration": -1}), "0 to 100"),
         (json!({"action": "wait", "duration": 1e9}), "0 to 100"),
-        (json!({"action": "scroll", "scroll_direction": "sideways"}), "`up`"),
-        (json!({"action": "scroll", "scroll_direction": "up", "scroll_amount": 1000}), "1 to 100"),
+        (
+            json!({"action": "scroll", "scroll_direction": "sideways"}),
+            "`up`",
+        ),
+        (
+            json!({"action": "scroll", "scroll_direction": "up", "scroll_amount": 1000}),
+            "1 to 100",
+        ),
         (json!({"action": "key", "text": "Entr"}), "Return"),
         (json!("screenshot"), "action"),
     ] {
@@ -174,7 +191,10 @@ fn a_position_needs_a_picture() {
         coordinates: Coordinates::Pixels,
         keys: KeyOptions::default(),
     };
-    let refused = parse(&json!({"action": "left_click", "coordinate": [1, 1]}), reading);
+    let refused = parse(
+        &json!({"action": "left_click", "coordinate": [1, 1]}),
+        reading,
+    );
     assert!(matches!(refused, Err(GuiError::Stale(_))));
     assert!(parse(&json!({"action": "key", "text": "Return"}), reading).is_ok());
 }

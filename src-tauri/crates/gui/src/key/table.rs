@@ -271,7 +271,9 @@ pub(super) fn name(key: Key) -> Option<&'static str> {
 /// `f1`..`f35`, `kp0`..`kp9`, `numpad0`.., `digit0`.., `keya`.. and `u20ac`.
 fn numbered(name: &str) -> Option<Key> {
     let digit = |text: &str| text.parse::<u32>().ok().filter(|_| text.len() == 1);
-    if let Some(number) = name.strip_prefix('f').and_then(|text| text.parse::<u32>().ok())
+    if let Some(number) = name
+        .strip_prefix('f')
+        .and_then(|text| text.parse::<u32>().ok())
         && (1..=35).contains(&number)
     {
         return Some(Key(0xffbd + number));

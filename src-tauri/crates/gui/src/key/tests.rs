@@ -129,9 +129,20 @@ fn characters_round_trip() {
 /// Every key that can be read has a name that is read as the same key.
 #[test]
 fn names_are_read_back() {
-    for text in ["a", "+", "F7", "Return", "KP_5", "KP_Enter", "ctrl", "Ω", " ", "\"", "Super_R"] {
-        let key = parse_chord(text, KeyOptions::default()).unwrap().all().next().unwrap();
+    for text in [
+        "a", "+", "F7", "Return", "KP_5", "KP_Enter", "ctrl", "Ω", " ", "\"", "Super_R",
+    ] {
+        let key = parse_chord(text, KeyOptions::default())
+            .unwrap()
+            .all()
+            .next()
+            .unwrap();
         let again = parse_chord(&name(key), KeyOptions::default()).unwrap();
-        assert_eq!(again.all().collect::<Vec<_>>(), [key], "{text} as {}", name(key));
+        assert_eq!(
+            again.all().collect::<Vec<_>>(),
+            [key],
+            "{text} as {}",
+            name(key)
+        );
     }
 }

@@ -341,9 +341,9 @@ impl GuiSession {
                 action.arguments()
             },
             geometry: geometry.cloned(),
-            target: judged.point.map(|point| {
-                target(point, action.place().and_then(sent), element.clone())
-            }),
+            target: judged
+                .point
+                .map(|point| target(point, action.place().and_then(sent), element.clone())),
             other_end,
             focus: element.filter(|_| !on_screen),
             window: judged.window.as_ref().map(TargetWindow::from),
@@ -563,8 +563,7 @@ fn drag(
     input.button(Button::Left, true, may)?;
     let between = |from: i32, to: i32, step: i32| {
         let way = i64::from(to) - i64::from(from);
-        i32::try_from(i64::from(from) + way * i64::from(step) / i64::from(DRAG_STEPS))
-            .unwrap_or(to)
+        i32::try_from(i64::from(from) + way * i64::from(step) / i64::from(DRAG_STEPS)).unwrap_or(to)
     };
     let moved = (1..=DRAG_STEPS).try_for_each(|step| {
         pause()?;

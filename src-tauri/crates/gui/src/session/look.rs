@@ -25,7 +25,10 @@ impl GuiSession {
     }
 
     /// Captures a monitor and refuses what must not be taken for the screen.
-    pub(super) fn grab(&mut self, monitor: &Monitor) -> Result<(Capture, Option<String>), GuiError> {
+    pub(super) fn grab(
+        &mut self,
+        monitor: &Monitor,
+    ) -> Result<(Capture, Option<String>), GuiError> {
         match self.screen.state()? {
             ScreenState::Usable => {}
             ScreenState::Locked => {
@@ -146,7 +149,10 @@ impl GuiSession {
         let area = base.region(region)?;
         let secrets = self.secrets();
         let (mut capture, _) = self.grab(&base.monitor)?;
-        for secret in secrets.into_iter().filter_map(|secret| base.covered(secret)) {
+        for secret in secrets
+            .into_iter()
+            .filter_map(|secret| base.covered(secret))
+        {
             cover(&mut capture, secret);
         }
         let size = Size {

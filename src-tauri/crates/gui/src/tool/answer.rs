@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use openspace_grounding::{Block, CallContext, Evidence, FrameId, Image, NewFrame, Output, ToolError};
+use openspace_grounding::{
+    Block, CallContext, Evidence, FrameId, Image, NewFrame, Output, ToolError,
+};
 use serde_json::{Value, json};
 
 use super::{Shared, Wanted};

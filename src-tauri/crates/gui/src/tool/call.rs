@@ -85,7 +85,14 @@ pub(super) async fn run(
             None
         };
         let outcome = step(
-            shared, context, &wanted, index, &mut permitted, expected, &may_act, &held,
+            shared,
+            context,
+            &wanted,
+            index,
+            &mut permitted,
+            expected,
+            &may_act,
+            &held,
         )
         .await;
         match outcome {
@@ -95,7 +102,9 @@ pub(super) async fn run(
                 if answer.is_empty() || error == ToolError::Cancelled {
                     return Err(error);
                 }
-                return answer.broken(shared, context, index, &error.to_string()).await;
+                return answer
+                    .broken(shared, context, index, &error.to_string())
+                    .await;
             }
             Err(Failure::Gui(GuiError::Stale(reason))) if answer.is_empty() => {
                 return fresh(shared, context, reason, None).await;
@@ -107,7 +116,9 @@ pub(super) async fn run(
                 if error == ToolError::Cancelled || (answer.is_empty() && !interrupted) {
                     return Err(error);
                 }
-                return answer.broken(shared, context, index, &error.to_string()).await;
+                return answer
+                    .broken(shared, context, index, &error.to_string())
+                    .await;
             }
         }
     }
@@ -126,7 +137,10 @@ impl From<ToolError> for Failure {
 }
 
 /// Does one action, asking first for whatever has not been permitted in this call.
-#[expect(clippy::too_many_arguments, reason = "the state of one call, used here only")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the state of one call, used here only"
+)]
 async fn step(
     shared: &Arc<Shared>,
     context: &CallContext,

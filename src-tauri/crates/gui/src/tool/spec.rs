@@ -29,15 +29,28 @@ pub(crate) fn specs(
     let mut specs = vec![
         (
             Kind::Computer,
-            spec("computer", COMPUTER, computer_schema(coordinates, vision), hosted),
+            spec(
+                "computer",
+                COMPUTER,
+                computer_schema(coordinates, vision),
+                hosted,
+            ),
         ),
         (
             Kind::Batch,
-            spec("computer_batch", BATCH, batch_schema(coordinates, vision), None),
+            spec(
+                "computer_batch",
+                BATCH,
+                batch_schema(coordinates, vision),
+                None,
+            ),
         ),
     ];
     if tree {
-        specs.push((Kind::Tree, spec("accessibility_tree", TREE, nothing(), None)));
+        specs.push((
+            Kind::Tree,
+            spec("accessibility_tree", TREE, nothing(), None),
+        ));
         specs.push((
             Kind::ClickElement,
             spec("click_element", CLICK_ELEMENT, element(), None),
@@ -53,14 +66,10 @@ const BATCH: &str = "Does several computer actions in a row and answers with one
 Use it whenever the next actions are clear without looking in between, such as click, type, Return.";
 const TREE: &str = "Lists the elements of the window in front with role, name and position, numbered for \
 click_element.";
-const CLICK_ELEMENT: &str = "Clicks the middle of an element from accessibility_tree, wherever it is now.";
+const CLICK_ELEMENT: &str =
+    "Clicks the middle of an element from accessibility_tree, wherever it is now.";
 
-fn spec(
-    name: &str,
-    description: &str,
-    schema: Value,
-    hosted: Option<Hosted>,
-) -> ToolSpec {
+fn spec(name: &str, description: &str, schema: Value, hosted: Option<Hosted>) -> ToolSpec {
     let effect = if name == "accessibility_tree" {
         Effect::Read
     } else {
