@@ -58,6 +58,7 @@ impl Calls {
             Ok(output) => (output, None),
             Err(error) => (failed(&error), Some(error)),
         };
+        self.note_changes(&output).await;
         let visible_change = output.evidence.iter().rev().find_map(|evidence| match evidence {
             Evidence::Frame { changed, .. } => Some(*changed),
             Evidence::File { .. } | Evidence::Command { .. } => None,
@@ -87,6 +88,18 @@ impl Calls {
             evidence: output.evidence,
             visible_change: visible_change.filter(|_| acts),
         }));
+    }
+
+    /// How changed files were left: undo brings back only what nobody has touched since.
+    async fn note_changes(&self, output: &Output) {
+        for evidence in &output.evidence {
+            let Evidence::File { undo: Some(id), .. } = evidence else { continue };
+            let (fence, id) = (self.shared.fence.clone(), id.clone());
+            let noted = self.shared.store.spawn(move |store| store.note_left(&fence, &id).map(drop));
+            if let Err(error) = noted.await {
+                tracing::warn!(%error, "noting how a changed file was left; it cannot be undone");
+            }
+        }
     }
 
     /// Looking is not expected to change anything.

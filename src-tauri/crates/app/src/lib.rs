@@ -1,1 +1,55 @@
 //! Composition and use cases: settings, runs, approvals, runner, guard, diagnostics.
+//!
+//! [`App`] opens everything for a surface. A surface queues runs ([`App::enqueue`]) and watches them
+//! through the store; whoever claims one executes it ([`App::execute`], [`App::serve_runs`]) with a
+//! [`GuardPipe`] that cleans up should the process die.
+
+#![warn(missing_docs)]
+#![forbid(unsafe_code)]
+
+mod app;
+mod approve;
+mod catalogue;
+mod control;
+mod conversation;
+pub mod demo;
+mod display;
+mod doctor;
+mod execute;
+mod export;
+mod failure;
+pub mod guard;
+mod inhibit;
+mod model;
+mod protected;
+mod runner;
+mod settings;
+mod spec;
+mod start;
+mod stop;
+
+pub use app::{App, Configuration, Flag, Surface, paths, refuse_runs};
+pub use catalogue::{Catalogue, Language};
+pub use control::{DisplayLock, holders};
+pub use display::MARKER;
+pub use doctor::{Check, Health};
+pub use export::Exported;
+pub use failure::{Code, Failure, Result};
+pub use guard::GuardPipe;
+pub use model::KeySource;
+pub use openspace_agent::{Limit, Limits, Outcome, Pause, Reason, Used, changed_files};
+pub use openspace_config::{Environment, SettingsFile};
+pub use openspace_grounding::{
+    Access, Action, Evidence,
+    policy::{Grant, Question, Risk, Subject},
+};
+pub use openspace_llm::recorded::Recording;
+pub use openspace_process::become_subreaper;
+pub use openspace_store::{
+    Approval, ApprovalId, ApprovalState, CommandKind, Decision, Enqueued, Event as RunEvent, Fence, InstanceKind, Run,
+    RunFilter, RunId, RunStatus, Store,
+};
+pub use runner::GuardSeat;
+pub use settings::{SCHEMA, Settings};
+pub use spec::{Display, RunRequest, RunSpec, SpecAttendance};
+pub use start::BACKENDS;

@@ -1,0 +1,63 @@
+//! One match over the verbs; each verb in a file of its own.
+
+mod answer;
+mod config;
+mod demo;
+mod doctor;
+pub(crate) mod hidden;
+mod run;
+mod runs;
+mod stop;
+
+use std::sync::Arc;
+
+use clap::CommandFactory as _;
+use openspace_app::{App, Code, Environment, Failure, Flag, InstanceKind, Surface};
+
+use crate::{
+    args::{Cli, Command},
+    exit::Exit,
+    logging,
+};
+
+pub(crate) async fn dispatch(command: Command, environment: Environment) -> Result<Exit, Failure> {
+    match command {
+        Command::Run(arguments) => run::run(*arguments, environment).await,
+        Command::Runs(command) => runs::runs(command, environment).await,
+        Command::Stop(arguments) => stop::stop(arguments, environment).await,
+        Command::Approve(arguments) => answer::approve(arguments, environment).await,
+        Command::Deny(arguments) => answer::deny(arguments, environment).await,
+        Command::Doctor(arguments) => doctor::doctor(arguments, environment).await,
+        Command::Config(command) => config::config(command, &environment),
+        Command::Demo(arguments) => demo::demo(arguments, environment).await,
+        Command::Runner => hidden::runner(environment).await,
+        Command::Guard | Command::Completions { .. } => Ok(Exit::Usage),
+    }
+}
+
+/// Prints a completion script.
+pub(crate) fn completions(shell: clap_complete::Shell) -> Exit {
+    let mut command = Cli::command();
+    clap_complete::generate(shell, &mut command, "openspace", &mut std::io::stdout());
+    Exit::Done
+}
+
+/// Opens the program for a command in a terminal.
+pub(crate) fn open(environment: Environment, asks: bool, flags: &[Flag]) -> Result<Arc<App>, Failure> {
+    let app = App::open(environment, surface(InstanceKind::Cli, false, asks)?, flags)?;
+    logging::to_stderr(&app.values().log.level)?;
+    Ok(app)
+}
+
+pub(crate) fn surface(kind: InstanceKind, claims_runs: bool, asks_on_terminal: bool) -> Result<Surface, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::new(Code::Internal, format!("this program's own path cannot be told: {error}")))?;
+    Ok(Surface { kind, claims_runs, asks_on_terminal, program })
+}
+
+/// Orphans of a run's commands become ours, so that stopping finds them.
+pub(crate) fn adopt_orphans() {
+    if let Err(error) = openspace_app::become_subreaper() {
+        tracing::warn!(%error, "orphaned processes of commands are found by their mark only");
+    }
+}

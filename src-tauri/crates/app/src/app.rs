@@ -1,0 +1,163 @@
+//! What every surface opens first.
+
+use std::{path::PathBuf, sync::Arc};
+
+use openspace_config::{DesktopSession, Environment, Layers, Paths, Settings as Layered, env_vars};
+use openspace_process::ancestry;
+use openspace_store::{Instance, InstanceKind, NewInstance, Store, Windows};
+
+use crate::{
+    Catalogue, Code, Failure, Language, SCHEMA, Settings,
+    failure::Result,
+};
+
+/// How a process uses the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Surface {
+    /// What it is.
+    pub kind: InstanceKind,
+    /// It executes queued runs by itself.
+    pub claims_runs: bool,
+    /// It asks questions on a terminal, which must then be off limits for runs.
+    pub asks_on_terminal: bool,
+    /// How to start a helper process of ours (runner, guard): program and leading arguments.
+    pub program: PathBuf,
+}
+
+/// A setting given on the command line: its name, the flag as typed, the value.
+pub type Flag = (&'static str, &'static str, String);
+
+/// The opened program: folders, settings, store, and this process's entry among its peers.
+pub struct App {
+    /// Variables as they were at the start.
+    pub environment: Environment,
+    /// Folders.
+    pub paths: Paths,
+    /// Settings with their origins.
+    pub settings: Layered<Settings>,
+    /// The store.
+    pub store: Store,
+    /// This process among its peers.
+    pub instance: Instance,
+    /// The person's desktop.
+    pub desktop: DesktopSession,
+    /// Sentences for people.
+    pub catalogue: Catalogue,
+    pub(crate) surface: Surface,
+}
+
+/// Folders and settings without the store: for commands that must work when the store does not.
+pub struct Configuration {
+    /// Folders.
+    pub paths: Paths,
+    /// Settings with their origins.
+    pub settings: Layered<Settings>,
+}
+
+impl Configuration {
+    /// Reads folders and settings.
+    pub fn read(environment: &Environment, flags: &[Flag]) -> Result<Self> {
+        let paths = Paths::find(environment)
+            .map_err(|error| Failure::new(Code::Configuration, error.to_string()))?;
+        let mut layers = Layers::new(SCHEMA)
+            .file(&paths.config)
+            .environment(environment, env_vars::settings());
+        for (key, flag, value) in flags {
+            layers = layers.flag(key, flag, value);
+        }
+        let settings = layers.load::<Settings>().map_err(|errors| {
+            Failure::new(Code::Configuration, errors.to_string())
+                .hint("correct it, or see all settings with `openspace config get`")
+        })?;
+        Ok(Self { paths, settings })
+    }
+}
+
+impl App {
+    /// Opens everything.
+    pub fn open(environment: Environment, surface: Surface, flags: &[Flag]) -> Result<Arc<Self>> {
+        let Configuration { paths, settings } = Configuration::read(&environment, flags)?;
+        let language = language(&environment, &settings.values)?;
+        let catalogue = Catalogue::load(language)
+            .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
+        paths.create().map_err(|error| Failure::new(Code::Store, error.to_string()))?;
+        let store = Store::open(&paths.data)?;
+        let desktop = DesktopSession::find(&environment);
+        let instance = Instance::register(
+            &store,
+            &NewInstance {
+                kind: surface.kind,
+                pid: std::process::id(),
+                claims_runs: surface.claims_runs,
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                display: desktop.display().map(str::to_owned),
+                windows: own_windows(&environment, surface.asks_on_terminal),
+            },
+        )?;
+        Ok(Arc::new(Self { environment, paths, settings, store, instance, desktop, catalogue, surface }))
+    }
+
+    /// The settings' values.
+    pub fn values(&self) -> &Settings {
+        &self.settings.values
+    }
+
+    /// Refuses whoever was started by a run: nobody approves himself.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] with the run's id.
+    pub fn refuse_runs(&self, what: &str) -> Result<()> {
+        let runners: Vec<u32> = self
+            .store
+            .read_blocking(|db| db.instances().alive())?
+            .into_iter()
+            .filter(|row| row.claims_runs && row.pid != std::process::id())
+            .map(|row| row.pid)
+            .collect();
+        refuse_runs(&runners, what)
+    }
+}
+
+/// As [`App::refuse_runs`], for commands that open no store.
+pub fn refuse_runs(runners: &[u32], what: &str) -> Result<()> {
+    match ancestry::descent(runners) {
+        None => Ok(()),
+        Some(descent) => {
+            let run = descent.run().unwrap_or("unknown").to_owned();
+            Err(Failure::new(Code::Forbidden, format!("a run may not {what} (this was started by run {run})"))
+                .hint("only a person may, in a terminal or window of their own")
+                .param("run", run))
+        }
+    }
+}
+
+fn language(environment: &Environment, settings: &Settings) -> Result<Language> {
+    match settings.language.as_deref() {
+        Some("en") => Ok(Language::English),
+        Some("zh-Hans") => Ok(Language::SimplifiedChinese),
+        Some(other) => Err(Failure::new(
+            Code::Configuration,
+            format!("the setting `language` is `{other}`; it can be `en` or `zh-Hans`"),
+        )),
+        None => {
+            let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].iter().find_map(|name| environment.text(name));
+            Ok(Language::of_locale(locale.unwrap_or_default()))
+        }
+    }
+}
+
+/// What a run must not touch because of this process: its own windows, and the terminal program
+/// that shows its questions, which is an ancestor of it or named by `WINDOWID`.
+fn own_windows(environment: &Environment, asks_on_terminal: bool) -> Windows {
+    let mut windows = Windows { ids: Vec::new(), pids: vec![std::process::id()] };
+    if asks_on_terminal {
+        windows.pids.extend(ancestry::parents(std::process::id()).into_iter().filter(|pid| *pid > 1));
+        windows.ids.extend(environment.text("WINDOWID").and_then(|id| id.parse::<u64>().ok()));
+    }
+    windows
+}
+
+/// The folders of this user, without reading any setting.
+pub fn paths(environment: &Environment) -> Result<Paths> {
+    Paths::find(environment).map_err(|error| Failure::new(Code::Configuration, error.to_string()))
+}

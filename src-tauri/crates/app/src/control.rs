@@ -1,0 +1,111 @@
+//! Who moves the mouse: one run for each display at a time, across all processes of the machine's user.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io::{self, Seek as _, Write as _},
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use openspace_store::RunId;
+
+use crate::inhibit::Inhibition;
+
+const PREFIX: &str = "control-";
+
+/// An operating system's lock named after a display. It lies in the runtime folder, so two
+/// installations with different data folders respect each other too. Its content names the run that
+/// holds it, for whoever is told to wait.
+pub struct DisplayLock {
+    path: PathBuf,
+    run: RunId,
+    held: Mutex<Option<Held>>,
+}
+
+struct Held {
+    _file: File,
+    _awake: Option<Inhibition>,
+}
+
+impl DisplayLock {
+    /// The lock of `display` for `run`; nothing is taken yet.
+    pub fn new(runtime: &Path, display: &str, run: RunId) -> Self {
+        let plain = |character: char| character.is_ascii_alphanumeric() || character == '.';
+        let name: String = display.chars().map(|c| if plain(c) { c } else { '_' }).collect();
+        Self { path: runtime.join(format!("{PREFIX}{name}.lock")), run, held: Mutex::new(None) }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<Held>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl openspace_agent::Control for DisplayLock {
+    fn try_acquire(&self) -> io::Result<bool> {
+        let mut held = self.held();
+        if held.is_some() {
+            return Ok(true);
+        }
+        if let Some(folder) = self.path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let mut file = open(&self.path)?;
+        match file.try_lock() {
+            Ok(()) => {
+                file.set_len(0)?;
+                file.rewind()?;
+                write!(file, "{}", self.run)?;
+                // The screen stays on while somebody uses it.
+                *held = Some(Held { _file: file, _awake: Inhibition::take() });
+                Ok(true)
+            }
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn release(&self) {
+        // Closing the file gives the lock back.
+        *self.held() = None;
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)
+}
+
+/// The runs that move a mouse of this user now.
+pub fn holders(runtime: &Path) -> Vec<RunId> {
+    let Ok(entries) = std::fs::read_dir(runtime) else { return Vec::new() };
+    let locks = entries.flatten().filter(|entry| {
+        entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX))
+    });
+    let held = locks.filter_map(|entry| {
+        let file = open(&entry.path()).ok()?;
+        // Shared: two who look must not take each other for a holder.
+        let busy = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+        busy.then(|| std::fs::read_to_string(entry.path()).ok()).flatten()?.parse().ok()
+    });
+    held.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use openspace_agent::Control as _;
+
+    use super::*;
+
+    #[test]
+    fn one_display_has_one_holder_and_others_are_free() {
+        let folder = tempfile::tempdir().expect("folder");
+        let lock = |display: &str| DisplayLock::new(folder.path(), display, RunId::random());
+        let (first, second) = (lock(":7"), lock(":7"));
+        assert!(first.try_acquire().expect("lock") && first.try_acquire().expect("again"));
+        assert!(!second.try_acquire().expect("busy"));
+        assert_eq!(holders(folder.path()), [first.run.clone()]);
+        assert!(lock(":8").try_acquire().expect("another display"));
+        first.release();
+        assert_eq!(holders(folder.path()), []);
+        assert!(second.try_acquire().expect("free now"));
+    }
+}

@@ -1,0 +1,244 @@
+//! The demo: a recorded plan drives a real editor through the real loop, without a model or a key.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use openspace_config::Environment;
+use openspace_gui::{Monitor, Tree, platform, platform::Platform};
+use openspace_llm::{
+    Image,
+    recorded::{Call, Finder, Plan, Recording, Turn},
+};
+use openspace_store::{Answer, Decision, RunId};
+use serde_json::{Value, json};
+
+use crate::{
+    App, Code, Display, Failure, RunRequest, SpecAttendance,
+    failure::Result,
+};
+
+/// What the demo types: letters no keyboard layout has all of.
+pub const TEXT: &str = "Grüße aus OpenSpace: Ω, “naïve”, 北京 and 👍.";
+/// Name of the model that plays it; says itself that it is none.
+pub const MODEL: &str = "recorded/demo";
+const EDITOR: &str = "mousepad";
+/// Folder of the demo below the home folder.
+pub const FOLDER: &str = "openspace-demo";
+/// Size of a display of the demo's own.
+pub const SIZE: &str = "1280x800";
+/// How long one look for an element may take: a plan has time, unlike a click.
+const LOOK: Duration = Duration::from_millis(400);
+
+/// Everything the demo needs besides an opened [`App`].
+pub struct Demo {
+    folder: PathBuf,
+}
+
+/// A display of the demo's own, for as long as it is kept.
+pub struct DemoDisplay {
+    #[cfg(target_os = "linux")]
+    _session: crate::display::private::PrivateSession,
+}
+
+/// Starts a display of the demo's own and names it in `environment`.
+#[cfg(target_os = "linux")]
+pub fn private_display(environment: &mut Environment, runtime: &Path, size: &str) -> Result<DemoDisplay> {
+    let (width, height) = crate::display::private_size(size)?;
+    let session = crate::display::private::PrivateSession::start(width, height, runtime)?;
+    environment.remove("WAYLAND_DISPLAY");
+    environment.insert("DISPLAY", session.display.name());
+    environment.insert("XAUTHORITY", session.display.authority());
+    environment.insert("XDG_SESSION_TYPE", "x11");
+    if let Some(address) = &session.bus_address {
+        environment.insert("DBUS_SESSION_BUS_ADDRESS", address);
+    }
+    Ok(DemoDisplay { _session: session })
+}
+
+impl Demo {
+    /// Prepares the folder: a draft to be deleted, and no letter of an earlier demo.
+    pub fn prepare(folder: &Path) -> Result<Self> {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            Failure::new(Code::Unavailable, format!("cannot create `{}`: {error}", folder.display()))
+        })?;
+        let draft = folder.join(DRAFT);
+        std::fs::write(&draft, "An old draft that the demo asks to delete.\n").map_err(|error| {
+            Failure::new(Code::Unavailable, format!("cannot write `{}`: {error}", draft.display()))
+        })?;
+        let letter = folder.join(LETTER);
+        match std::fs::remove_file(&letter) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => {
+                return Err(Failure::new(Code::Unavailable, format!("cannot remove the letter of an earlier demo, `{}`: {error}", letter.display())));
+            }
+        }
+        let folder = folder.canonicalize().map_err(|error| {
+            Failure::new(Code::Unavailable, format!("cannot use `{}`: {error}", folder.display()))
+        })?;
+        Ok(Self { folder })
+    }
+
+    /// Where it writes.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The request that starts it. The editor is allowed beforehand; deleting the draft is asked for.
+    pub fn request(&self) -> RunRequest {
+        RunRequest {
+            task: format!("Write a greeting into {LETTER} with the text editor, check it, and delete {DRAFT}."),
+            session: None,
+            origin: "demo".to_owned(),
+            idempotency_key: None,
+            model: Some(MODEL.to_owned()),
+            backends: Some(vec!["shell".to_owned(), "gui".to_owned()]),
+            workspace: Some(self.folder.clone()),
+            folder: self.folder.clone(),
+            limits: openspace_agent::Limits::default(),
+            preset: Some("ask-risky".to_owned()),
+            allow: vec![format!("gui:{EDITOR}")],
+            display: Display::Session,
+            monitor: None,
+            attendance: SpecAttendance::Waits,
+            attachments: Vec::new(),
+        }
+    }
+
+    /// The plan, with eyes on the display the demo runs on.
+    pub fn recording(&self, app: &App) -> Result<Recording> {
+        let open = platform::open(&platform::Options {
+            display: app.desktop.display().map(str::to_owned),
+            authority: app.desktop.xauthority().map(Path::to_owned),
+            wayland: app.desktop.wayland_display().is_some(),
+            session_bus: app.desktop.bus().map(str::to_owned),
+        })
+        .map_err(|error| {
+            Failure::new(Code::Unavailable, error.to_string())
+                .hint("openspace demo --display private needs no screen of yours")
+        })?;
+        let eyes = Eyes::new(&open)?;
+        Ok(Recording { plan: self.plan(), finder: Arc::new(eyes) })
+    }
+
+    fn plan(&self) -> Plan {
+        let letter = self.folder.join(LETTER);
+        let turn = |text: &str, calls: Vec<Call>| Turn { text: text.to_owned(), calls, retry_until: None };
+        let call = |name: &str, input: Value| Call { name: name.to_owned(), input };
+        let screen = |actions: Value| call("computer_batch", json!({ "actions": actions }));
+        Plan::new(vec![
+            turn("I open the text editor.", vec![call("open_program", json!({ "program": EDITOR }))]),
+            turn("I look at the screen.", vec![call("computer", json!({ "action": "screenshot" }))]),
+            turn(
+                "I click into the empty page and write.",
+                vec![screen(json!([
+                    { "action": "left_click", "coordinate": { "$find": { "role": "text" } } },
+                    { "action": "type", "text": format!("{TEXT}\n") },
+                    { "action": "key", "text": "ctrl+s" },
+                ]))],
+            ),
+            Turn {
+                retry_until: Some(json!({ "role": "push button", "name": "Save" })),
+                ..turn(
+                    "The dialog for saving is open: I fill in the name.",
+                    vec![screen(json!([
+                        { "action": "key", "text": "ctrl+a" },
+                        { "action": "type", "text": letter.display().to_string() },
+                    ]))],
+                )
+            },
+            turn(
+                "I press Save with the mouse.",
+                vec![call(
+                    "computer",
+                    json!({ "action": "left_click", "coordinate": { "$find": { "role": "push button", "name": "Save" } } }),
+                )],
+            ),
+            turn(
+                "I check the file with a command.",
+                vec![call("run_command", json!({ "command": format!("cat {LETTER} && wc -m {LETTER}") }))],
+            ),
+            turn(
+                "The old draft is not needed any more; deleting it needs your permission.",
+                vec![call("run_command", json!({ "command": format!("rm {DRAFT}") }))],
+            ),
+            turn(&format!("The greeting is written, saved as {LETTER} and checked."), Vec::new()),
+        ])
+    }
+
+    /// Whether the editor's file holds exactly what was to be typed.
+    pub fn verify(&self) -> (PathBuf, bool) {
+        let letter = self.folder.join(LETTER);
+        let right = std::fs::read_to_string(&letter).is_ok_and(|text| text == format!("{TEXT}\n"));
+        (letter, right)
+    }
+}
+
+const LETTER: &str = "greeting.txt";
+const DRAFT: &str = "draft.txt";
+
+/// Answers the demo's questions with yes, because the person said so beforehand.
+pub async fn say_yes(app: Arc<App>, run: RunId) {
+    let cursor = 0;
+    let Ok(mut watch) = app.store.watch(cursor) else { return };
+    while let Ok(event) = watch.next().await {
+        if event.kind != "approval.asked" || event.key != run.as_str() {
+            continue;
+        }
+        let Some(id) = event.payload.get("approval").and_then(Value::as_str).and_then(|id| id.parse().ok()) else {
+            continue;
+        };
+        let yes = Answer { decision: Decision::AllowOnce, note: None };
+        let answered = app.store.call(move |db| db.approvals().answer(&id, &yes, "demo --yes")).await;
+        if let Err(error) = answered {
+            tracing::warn!(%error, "answering the demo's question");
+        }
+    }
+}
+
+/// Finds elements by what programs say of themselves, and tells where they are in the picture.
+struct Eyes {
+    screen: Arc<dyn openspace_gui::Screen>,
+    tree: Arc<dyn Tree>,
+    monitor: Monitor,
+}
+
+impl Eyes {
+    fn new(open: &Platform) -> Result<Self> {
+        let unavailable = |message: String| Failure::new(Code::Unavailable, message);
+        let monitors = open.screen.monitors().map_err(|error| unavailable(error.to_string()))?;
+        let monitor = monitors.into_iter().next().ok_or_else(|| unavailable("there is no monitor".to_owned()))?;
+        let tree = open.tree.clone().ok_or_else(|| {
+            unavailable("the demo finds its way by the accessibility service, which does not answer here".to_owned())
+                .hint("apt-get install at-spi2-core dbus, or: openspace demo --display private")
+        })?;
+        Ok(Self { screen: Arc::clone(&open.screen), tree, monitor })
+    }
+}
+
+impl Finder for Eyes {
+    fn find(&self, what: &Value, image: &Image) -> Option<(u32, u32)> {
+        let role = what.get("role").and_then(Value::as_str);
+        let name = what.get("name").and_then(Value::as_str);
+        let window = self.screen.focused().ok()??;
+        let elements = self.tree.elements(&window, Instant::now() + LOOK).elements;
+        let fits = |value: &str, wanted: Option<&str>| wanted.is_none_or(|wanted| value == wanted);
+        let element = elements
+            .iter()
+            .find(|element| fits(&element.role, role) && fits(&element.name, name) && element.enabled)?;
+        let centre = element.centre();
+        let area = self.monitor.area;
+        let place = |at: i32, origin: i32, length: u32, sent: u32| {
+            let inside = u64::try_from(i64::from(at) - i64::from(origin)).ok()?;
+            let scaled = (inside * 2 + 1) * u64::from(sent) / (u64::from(length) * 2);
+            u32::try_from(scaled).ok().filter(|scaled| *scaled < sent)
+        };
+        Some((
+            place(centre.x, area.x, area.width, image.width)?,
+            place(centre.y, area.y, area.height, image.height)?,
+        ))
+    }
+}

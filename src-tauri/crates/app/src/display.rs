@@ -1,0 +1,287 @@
+//! The display of a run: the person's, a named one, or one of its own.
+
+use std::{path::PathBuf, sync::Arc};
+
+use openspace_gui::{
+    Key, OffLimits, Window,
+    platform::{self, Platform},
+};
+use openspace_store::Store;
+
+use crate::{
+    App, Code, Display, Failure, RunSpec,
+    failure::Result,
+};
+
+/// An opened display and what programs need to appear on it.
+pub(crate) struct OpenDisplay {
+    pub(crate) platform: Platform,
+    /// Variables for programs that are opened on it.
+    pub(crate) variables: Vec<(String, String)>,
+    /// Cookie file, where it is not the usual one.
+    pub(crate) authority: Option<PathBuf>,
+    /// Processes of a display of the run's own.
+    pub(crate) pids: Vec<u32>,
+    #[cfg(target_os = "linux")]
+    _private: Option<private::PrivateSession>,
+}
+
+/// What has to live as long as the run uses the display.
+pub(crate) struct KeptDisplay {
+    #[cfg(target_os = "linux")]
+    _private: Option<private::PrivateSession>,
+}
+
+impl OpenDisplay {
+    /// The platform, and what keeps it alive.
+    pub(crate) fn into_parts(self) -> (Platform, KeptDisplay) {
+        let kept = KeptDisplay {
+            #[cfg(target_os = "linux")]
+            _private: self._private,
+        };
+        (self.platform, kept)
+    }
+}
+
+impl App {
+    /// Opens the display a run asks for, or says why there is none.
+    pub(crate) fn open_display(&self, spec: &RunSpec) -> Result<OpenDisplay> {
+        match &spec.display {
+            Display::Private => self.open_private(),
+            Display::Named(name) => self.open_named(Some(name.clone()), false),
+            Display::Session => {
+                let wayland = self.desktop.wayland_display().is_some();
+                self.open_named(self.desktop.display().map(str::to_owned), wayland)
+            }
+        }
+    }
+
+    fn open_named(&self, display: Option<String>, wayland: bool) -> Result<OpenDisplay> {
+        let authority = self.desktop.xauthority().map(std::path::Path::to_owned);
+        let bus = self.desktop.bus().map(str::to_owned);
+        let options = platform::Options {
+            display: display.clone(),
+            authority: authority.clone(),
+            wayland,
+            session_bus: bus.clone(),
+        };
+        let platform = platform::open(&options).map_err(no_screen)?;
+        let mut variables = Vec::new();
+        let mut add = |name: &str, value: Option<String>| {
+            variables.extend(value.map(|value| (name.to_owned(), value)));
+        };
+        add("DISPLAY", display);
+        add("XAUTHORITY", authority.as_ref().map(|path| path.display().to_string()));
+        add("DBUS_SESSION_BUS_ADDRESS", bus);
+        for (name, found) in self.desktop.found() {
+            if matches!(name, "XDG_RUNTIME_DIR" | "XDG_CURRENT_DESKTOP" | "XDG_SESSION_TYPE") {
+                add(name, found.value.to_str().map(str::to_owned));
+            }
+        }
+        Ok(OpenDisplay {
+            platform,
+            variables,
+            authority,
+            pids: Vec::new(),
+            #[cfg(target_os = "linux")]
+            _private: None,
+        })
+    }
+
+    #[cfg(target_os = "linux")]
+    fn open_private(&self) -> Result<OpenDisplay> {
+        let (width, height) = private_size(&self.values().screen.private_size)?;
+        let session = private::PrivateSession::start(width, height, &self.paths.runtime)?;
+        let platform = platform::open(&platform::Options {
+            display: Some(session.display.name().to_owned()),
+            authority: Some(session.display.authority().to_owned()),
+            wayland: false,
+            session_bus: session.bus_address.clone(),
+        })
+        .map_err(no_screen)?;
+        let mut variables = vec![
+            ("DISPLAY".to_owned(), session.display.name().to_owned()),
+            ("XAUTHORITY".to_owned(), session.display.authority().display().to_string()),
+            ("XDG_SESSION_TYPE".to_owned(), "x11".to_owned()),
+        ];
+        if let Some(address) = &session.bus_address {
+            variables.push(("DBUS_SESSION_BUS_ADDRESS".to_owned(), address.clone()));
+        }
+        Ok(OpenDisplay {
+            platform,
+            variables,
+            authority: Some(session.display.authority().to_owned()),
+            pids: session.pids(),
+            _private: Some(session),
+        })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn open_private(&self) -> Result<OpenDisplay> {
+        Err(Failure::new(Code::Unavailable, "a display of its own exists on Linux only"))
+    }
+}
+
+fn no_screen(error: openspace_gui::ScreenError) -> Failure {
+    Failure::new(Code::Unavailable, error.to_string())
+        .hint("on Linux, `--display private` gives the run a display of its own")
+}
+
+pub(crate) fn private_size(text: &str) -> Result<(u32, u32)> {
+    let size = text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    match size {
+        Some((width, height)) if (320..=7680).contains(&width) && (240..=4320).contains(&height) => Ok((width, height)),
+        _ => Err(Failure::new(
+            Code::Configuration,
+            format!("the setting `screen.private_size` is `{text}`; write WIDTHxHEIGHT, from 320x240 to 7680x4320"),
+        )),
+    }
+}
+
+/// Windows of any process of ours, and the terminals that wait for answers, as the store knows them.
+pub(crate) struct OwnWindows {
+    pub(crate) store: Store,
+}
+
+impl OffLimits for OwnWindows {
+    fn is_own(&self, window: &Window) -> bool {
+        let alive = match self.store.read_blocking(|db| db.instances().alive()) {
+            Ok(alive) => alive,
+            Err(error) => {
+                tracing::warn!(%error, "asking whose windows are off limits");
+                // Not knowing is no permission.
+                return true;
+            }
+        };
+        alive.iter().any(|instance| {
+            instance.windows.ids.contains(&window.id)
+                || window.pid.is_some_and(|pid| instance.windows.pids.contains(&pid))
+        })
+    }
+
+    fn stop_chord(&self) -> Vec<Key> {
+        STOP_CHORD.to_vec()
+    }
+}
+
+/// Ctrl+Alt+period, the emergency stop of the app: `XK_Control_L`, `XK_Alt_L`, `XK_period` of
+/// `X11/keysymdef.h`. No run may press it.
+const STOP_CHORD: [Key; 3] = [Key(0xffe3), Key(0xffe9), Key(0x2e)];
+
+/// What the gui back end is made of.
+pub(crate) fn gui_options(
+    app: &App,
+    spec: &RunSpec,
+    platform: Platform,
+    profile: &openspace_llm::Profile,
+) -> openspace_gui::Options {
+    let settings = &app.values().screen;
+    let mut options = openspace_gui::Options::new(platform.screen, platform.input, platform.tree, profile.images);
+    options.coordinates = profile.coordinates;
+    options.vision = profile.vision;
+    options.monitor.clone_from(&spec.monitor);
+    options.settle.limit = std::time::Duration::from_millis(settings.settle_ms);
+    options.type_delay = std::time::Duration::from_millis(settings.type_delay_ms);
+    options.off_limits = Some(Arc::new(OwnWindows { store: app.store.clone() }));
+    options.marker = Some(MARKER.to_owned());
+    options.cmd_is_ctrl = settings.cmd_is_ctrl;
+    options
+}
+
+/// One line about the screen, for the model.
+pub(crate) fn describe(platform: &Platform, spec: &RunSpec, profile: &openspace_llm::Profile) -> String {
+    let monitors = match platform.screen.monitors() {
+        Ok(monitors) => monitors,
+        Err(error) => return format!("not available: {error}"),
+    };
+    let chosen = |monitor: &&openspace_gui::Monitor| spec.monitor.as_deref().is_none_or(|name| monitor.name == name);
+    let Some(monitor) = monitors.iter().find(chosen).or(monitors.first()) else {
+        return "not available: there is no monitor".to_owned();
+    };
+    let (width, height) = profile.images.fit(monitor.area.width, monitor.area.height);
+    let others = monitors.len() - 1;
+    let more = if others == 0 { String::new() } else { format!(", one of {} monitors", monitors.len()) };
+    format!(
+        "monitor `{}` of {}x{} pixels{more}; pictures of it are sent as {width}x{height}",
+        monitor.name, monitor.area.width, monitor.area.height
+    )
+}
+
+/// What our pages put into their titles, so that a browser window that shows them is off limits.
+pub const MARKER: &str = "\u{2060}OpenSpace\u{2060}";
+
+#[cfg(target_os = "linux")]
+pub(crate) mod private {
+    use std::{
+        io::{BufRead as _, BufReader},
+        path::Path,
+        process::{Child, Command, Stdio},
+    };
+
+    use openspace_gui::platform::PrivateDisplay;
+
+    use crate::failure::Result;
+
+    /// A display with a message bus of its own, so that programs on it do not talk to the person's
+    /// desktop, and tell about themselves through the accessibility tree.
+    pub(crate) struct PrivateSession {
+        pub(crate) display: PrivateDisplay,
+        pub(crate) bus_address: Option<String>,
+        bus: Option<Child>,
+    }
+
+    impl PrivateSession {
+        pub(crate) fn start(width: u32, height: u32, folder: &Path) -> Result<Self> {
+            let display = PrivateDisplay::start(width, height, folder).map_err(super::no_screen)?;
+            let (bus, bus_address) = match start_bus(&display) {
+                Ok((bus, address)) => (Some(bus), Some(address)),
+                Err(error) => {
+                    tracing::info!(%error, "no message bus for the private display");
+                    (None, None)
+                }
+            };
+            Ok(Self { display, bus_address, bus })
+        }
+
+        pub(crate) fn pids(&self) -> Vec<u32> {
+            let mut pids = self.display.pids().to_vec();
+            pids.extend(self.bus.as_ref().map(Child::id));
+            pids
+        }
+    }
+
+    fn start_bus(display: &PrivateDisplay) -> std::io::Result<(Child, String)> {
+        let mut command = Command::new("dbus-daemon");
+        command
+            .args(["--session", "--nofork", "--nopidfile", "--print-address=1"])
+            .env("DISPLAY", display.name())
+            .env("XAUTHORITY", display.authority())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        crate::guard::detach(&mut command);
+        let mut bus = command.spawn()?;
+        let mut address = String::new();
+        let read = match bus.stdout.take() {
+            Some(output) => BufReader::new(output).read_line(&mut address),
+            None => Ok(0),
+        };
+        if matches!(read, Ok(length) if length > 0) {
+            return Ok((bus, address.trim().to_owned()));
+        }
+        let _gone = bus.kill();
+        let _reaped = bus.wait();
+        Err(std::io::Error::other("dbus-daemon told no address"))
+    }
+
+    impl Drop for PrivateSession {
+        fn drop(&mut self) {
+            if let Some(mut bus) = self.bus.take() {
+                // What the bus started (accessibility services) ends with it.
+                openspace_process::kill_group(bus.id());
+                let _gone = bus.kill();
+                let _reaped = bus.wait();
+            }
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Executing a claimed run in this process.
+
+use std::{sync::Arc, time::Duration};
+
+use openspace_agent::{
+    Control, Event, Limits, Outcome, Parts, Pause, Pictures, State, Surroundings, announce, drive, system,
+};
+use openspace_grounding::{
+    Backend, Folders, StoreKeep, ToolRegistry,
+    policy::{Grants, InvalidPreset, InvalidRule, Origin, Policy, PolicyInputs, Rule, RuleEffect},
+};
+use openspace_gui::{GuiBackend, ScreenState};
+use openspace_llm::{ChatModel, recorded::Recording};
+use openspace_process::Support;
+use openspace_shell::Shell;
+use openspace_store::{Fence, RuleDecision, Run, RunStatus};
+use tokio::sync::mpsc;
+
+use crate::{
+    App, Code, Failure, RunSpec,
+    control::DisplayLock,
+    conversation::{self, Resumed},
+    display::{OpenDisplay, describe, gui_options},
+    failure::Result,
+    guard::{GuardPipe, RunGuard},
+    protected::{allowed_folders, protected_paths},
+};
+
+/// How long the check of key, address and model may take.
+const CHECK_LIMIT: Duration = Duration::from_secs(30);
+
+impl App {
+    /// Executes a run that this process claimed, to its end, and says how it ended. Whatever goes
+    /// wrong before the first step ends the run as failed, with the reason stored.
+    pub async fn execute(&self, fence: Fence, guard: &GuardPipe, recording: Option<Recording>) -> Result<Outcome> {
+        match self.prepare_and_drive(&fence, guard, recording).await {
+            Ok(outcome) => Ok(outcome),
+            Err(failure) => {
+                self.fail(&fence, &failure).await;
+                Err(failure)
+            }
+        }
+    }
+
+    async fn fail(&self, fence: &Fence, failure: &Failure) {
+        let reason = openspace_agent::Reason::Internal { message: failure.to_string() };
+        let outcome = Outcome {
+            status: RunStatus::Failed,
+            reason: Some(reason.clone()),
+            answer: String::new(),
+            evidence: Vec::new(),
+            used: openspace_agent::Used::default(),
+        };
+        let (fence, value) = (fence.clone(), serde_json::to_value(&outcome).ok());
+        let reason = serde_json::to_string(&reason).ok();
+        let stored = self.store.call(move |db| {
+            db.runs().finish(&fence, RunStatus::Failed, reason.as_deref(), value.as_ref())
+        });
+        if let Err(error) = stored.await {
+            // Lost to somebody else, or the store is the very trouble: the caller has the failure.
+            tracing::warn!(%error, "storing why a run failed");
+        }
+    }
+
+    async fn prepare_and_drive(
+        &self,
+        fence: &Fence,
+        guard: &GuardPipe,
+        recording: Option<Recording>,
+    ) -> Result<Outcome> {
+        let id = fence.run().clone();
+        let run = self.store.read(move |db| db.runs().get(&id)).await?;
+        let spec: RunSpec = serde_json::from_value(run.settings.clone()).map_err(|error| {
+            Failure::new(Code::Store, format!("what the run was asked to work with cannot be read: {error}"))
+        })?;
+        let limits: Limits = serde_json::from_value(run.limits.clone()).unwrap_or_default();
+        let recorded = recording.is_some();
+        let (model, _source) = self.connect(&spec, recording)?;
+        self.check(model.as_ref()).await?;
+
+        let scratch = tempfile::Builder::new()
+            .prefix("openspace-")
+            .tempdir()
+            .map_err(|error| Failure::new(Code::Internal, format!("no temporary folder: {error}")))?;
+        let folders = Arc::new(Folders {
+            workspace: spec.workspace.clone(),
+            allowed: allowed_folders(&self.values().policy.folders, &spec.attachments),
+            protected: protected_paths(&self.paths, &self.values().policy.protected),
+            scratch: scratch.path().canonicalize().unwrap_or_else(|_| scratch.path().to_owned()),
+        });
+        guard.begin(fence.run());
+        let mut screen_note = String::from("there is none for this run");
+        let opened = if spec.backends.iter().any(|backend| backend == "gui") {
+            match self.open_display(&spec) {
+                Ok(open) => Some(open),
+                // The other back ends work without a screen; the model and the record say why.
+                Err(failure) if spec.backends.len() > 1 => {
+                    screen_note = format!("not available: {failure}");
+                    self.note(fence, "run.no_screen", &failure).await;
+                    None
+                }
+                Err(failure) => return Err(failure),
+            }
+        } else {
+            None
+        };
+        let driven = self
+            .drive_with(fence, &run, &spec, limits, model, recorded, folders, opened, guard, screen_note)
+            .await;
+        guard.end(fence.run());
+        driven
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of one run, gathered by its only caller")]
+    async fn drive_with(
+        &self,
+        fence: &Fence,
+        run: &Run,
+        spec: &RunSpec,
+        limits: Limits,
+        model: Arc<dyn ChatModel>,
+        recorded: bool,
+        folders: Arc<Folders>,
+        opened: Option<OpenDisplay>,
+        guard: &GuardPipe,
+        mut screen_note: String,
+    ) -> Result<Outcome> {
+        let (external, heard) = mpsc::unbounded_channel();
+        let mut backends: Vec<Arc<dyn Backend>> = Vec::new();
+        let link = Arc::new(RunGuard {
+            pipe: guard.clone(),
+            run: run.id.clone(),
+            authority: opened.as_ref().and_then(|open| open.authority.clone()),
+        });
+        let mut variables = Vec::new();
+        let mut control: Arc<dyn Control> = Arc::new(NoControl);
+        let mut screen = None;
+        let mut _display = None;
+        let mut _human = None;
+        if let Some(mut open) = opened {
+            guard.display(&run.id, &open.pids);
+            variables = std::mem::take(&mut open.variables);
+            let name = open.platform.display_name.clone();
+            control = Arc::new(DisplayLock::new(&self.paths.runtime, &name, run.id.clone()));
+            _human = self.watch_human(&open, external.clone());
+            let (platform, rest) = open.into_parts();
+            screen_note = describe(&platform, spec, model.profile());
+            let seen = Arc::clone(&platform.screen);
+            screen = Some(Arc::new(move || match seen.state() {
+                Ok(ScreenState::Locked) => Some(Pause::ScreenLocked),
+                Ok(ScreenState::Off) => Some(Pause::ScreenOff),
+                Ok(ScreenState::Usable) | Err(_) => None,
+            }) as openspace_agent::ScreenWatch);
+            backends.push(Arc::new(GuiBackend::new(gui_options(self, spec, platform, model.profile()))));
+            _display = Some(rest);
+        }
+        if spec.backends.iter().any(|backend| backend == "shell") {
+            backends.push(Arc::new(Shell::new(self.shell_options(variables))));
+        }
+        let mut tools = ToolRegistry::default();
+        for backend in &backends {
+            for tool in backend.tools().await {
+                tools.register(tool).map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
+            }
+        }
+        let policy = self.policy(run, spec, &folders)?;
+        let mut pictures = Pictures::default();
+        let Resumed { messages, used, evidence } =
+            conversation::load(self, fence, run, spec, &mut pictures).await?;
+        let state = State::resume(messages, limits, model.profile().price, used, evidence);
+        announce(&self.store, fence, &model.profile().name, recorded).await;
+
+        let surroundings = Surroundings {
+            system: operating_system(),
+            workspace: spec.workspace.display().to_string(),
+            today: jiff::Zoned::now().strftime("%Y-%m-%d").to_string(),
+            screen: screen_note,
+            notes: Vec::new(),
+        };
+        let (store, of_run, step_link) = (self.store.clone(), fence.clone(), link);
+        let parts = Parts {
+            store: self.store.clone(),
+            fence: fence.clone(),
+            model,
+            system: system(&surroundings),
+            tools: Arc::new(tools),
+            backends,
+            policy,
+            grants: Grants::default(),
+            attendance: spec.attendance.into(),
+            control,
+            folders,
+            keep: Arc::new(move |step, _call| {
+                let link = Arc::clone(&step_link) as Arc<dyn openspace_grounding::GuardLink>;
+                Arc::new(StoreKeep::new(store.clone(), of_run.clone(), step, link))
+            }),
+            pictures,
+            screen,
+            external: heard,
+            nonce: nonce()?,
+            max_reply_tokens: self.values().model.max_reply_tokens,
+        };
+        Ok(drive(parts, state).await?)
+    }
+
+    async fn check(&self, model: &dyn ChatModel) -> Result<()> {
+        let cancel = tokio_util::sync::CancellationToken::new();
+        match tokio::time::timeout(CHECK_LIMIT, model.check(&cancel)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(error.into()),
+            Err(_) => Err(Failure::new(
+                Code::Model,
+                format!("`{}` did not answer within {} s", model.profile().name, CHECK_LIMIT.as_secs()),
+            )
+            .retryable()),
+        }
+    }
+
+    async fn note(&self, fence: &Fence, kind: &'static str, failure: &Failure) {
+        let fence = fence.clone();
+        let payload = serde_json::to_value(failure).unwrap_or_default();
+        let event = openspace_store::NewEvent::of_run(fence.run(), kind, payload);
+        if let Err(error) = self.store.call(move |db| db.events().append_fenced(&fence, event)).await {
+            tracing::warn!(%error, "noting why there is no screen");
+        }
+    }
+
+    fn policy(&self, run: &Run, spec: &RunSpec, folders: &Arc<Folders>) -> Result<Policy> {
+        let values = &self.values().policy;
+        let mut inputs = PolicyInputs::new(Arc::clone(folders), self.paths.home.clone());
+        inputs.preset = values.preset.parse().map_err(|error: InvalidPreset| {
+            Failure::new(Code::Configuration, format!("the setting `policy.preset`: {error}"))
+        })?;
+        inputs.origin = origin(&run.origin);
+        inputs.sandbox = Support::detect().is_enforced();
+        for (texts, effect) in [(&values.allow, RuleEffect::Allow), (&values.deny, RuleEffect::Deny)] {
+            for text in texts {
+                let scope = text.parse().map_err(|error: InvalidRule| {
+                    Failure::new(Code::Configuration, format!("a rule in the settings under `policy`: {error}"))
+                })?;
+                inputs.rules.push(Rule { effect, scope });
+            }
+        }
+        for row in self.store.read_blocking(|db| db.rules().list())? {
+            let scope = row.pattern.parse().map_err(|error: InvalidRule| {
+                Failure::new(Code::Store, format!("rule {} cannot be read: {error}", row.id))
+            })?;
+            let effect = match row.decision {
+                RuleDecision::Allow => RuleEffect::Allow,
+                RuleDecision::Deny => RuleEffect::Deny,
+            };
+            inputs.rules.push(Rule { effect, scope });
+        }
+        let preset = spec.preset.parse().map_err(|error: InvalidPreset| Failure::new(Code::InvalidRequest, error.to_string()))?;
+        let asked = spec.allow.iter().map(|text| text.parse::<Rule>());
+        let asked = asked
+            .collect::<std::result::Result<Vec<_>, _>>()
+            .map_err(|error| Failure::new(Code::InvalidRequest, error.to_string()))?;
+        Ok(Policy::new(inputs.with_request(Some(preset), asked)))
+    }
+
+    fn shell_options(&self, variables: Vec<(String, String)>) -> openspace_shell::Options {
+        // Programs that are opened must find the run's display, not that of whoever asked for the run.
+        let mut environment = self.environment.clone();
+        for name in ["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS"] {
+            environment.remove(name);
+        }
+        for (name, value) in variables {
+            environment.insert(name, value);
+        }
+        let environment = environment.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+        openspace_shell::Options::new(&self.paths.home, environment.collect())
+    }
+
+    /// Pauses the run when the person moves the mouse or presses a key themselves.
+    #[cfg(target_os = "linux")]
+    fn watch_human(
+        &self,
+        open: &OpenDisplay,
+        external: mpsc::UnboundedSender<Event>,
+    ) -> Option<openspace_gui::platform::HumanWatch> {
+        let stop = match self.values().screen.human_input.as_str() {
+            "ignore" => return None,
+            "stop" => true,
+            _ => false,
+        };
+        if !open.pids.is_empty() {
+            // Nobody sits at a display of its own.
+            return None;
+        }
+        let heard = move |_input| {
+            let event = if stop { Event::Stop } else { Event::Pause(Pause::HumanInput) };
+            let _gone = external.send(event);
+        };
+        let watch = openspace_gui::platform::HumanWatch::start(
+            &open.platform.display_name,
+            open.authority.as_deref(),
+            heard,
+        );
+        match watch {
+            Ok(watch) => Some(watch),
+            Err(error) => {
+                tracing::warn!(%error, "physical input cannot be told apart here");
+                None
+            }
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn watch_human(&self, _open: &OpenDisplay, _external: mpsc::UnboundedSender<Event>) -> Option<()> {
+        None
+    }
+}
+
+/// A run without a screen never controls one.
+struct NoControl;
+
+impl Control for NoControl {
+    fn try_acquire(&self) -> std::io::Result<bool> {
+        Ok(true)
+    }
+
+    fn release(&self) {}
+}
+
+/// Where a task came from, as surfaces name themselves.
+fn origin(name: &str) -> Origin {
+    match name.split(':').next().unwrap_or_default() {
+        "app" => Origin::App,
+        "cli" | "demo" => Origin::Cli,
+        "channel" => Origin::Channel,
+        // Whatever we do not know gets the least.
+        _ => Origin::Host,
+    }
+}
+
+fn nonce() -> Result<u64> {
+    getrandom::u64().map_err(|error| Failure::new(Code::Internal, format!("no randomness: {error}")))
+}
+
+/// The system as a person names it.
+fn operating_system() -> String {
+    let pretty = std::fs::read_to_string("/etc/os-release").ok().and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+        Some(line.trim_matches('"').to_owned())
+    });
+    pretty.unwrap_or_else(|| std::env::consts::OS.to_owned())
+}

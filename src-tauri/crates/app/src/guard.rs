@@ -1,0 +1,201 @@
+//! The small process that cleans up when a runner dies: it releases what was pressed and ends what
+//! was started, because nothing in the dead process can.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, BufRead, Write as _},
+    process::{Child, ChildStdin, Stdio},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use openspace_gui::Held;
+use openspace_store::RunId;
+use serde::{Deserialize, Serialize};
+
+use crate::{Code, Failure, failure::Result};
+
+/// What a runner tells its guard, one JSON object a line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Notice {
+    /// A run begins.
+    Begin { run: RunId },
+    /// What a run has pressed, from now on; empty when nothing.
+    Held { run: RunId, held: Held, authority: Option<std::path::PathBuf> },
+    /// A process group of a run was started.
+    Started { run: RunId, pid: u32 },
+    /// It ended, or may outlive the run.
+    Ended { run: RunId, pid: u32 },
+    /// A display of the run's own was started.
+    Display { run: RunId, pids: Vec<u32> },
+    /// A run is over and has cleaned up.
+    End { run: RunId },
+}
+
+/// What the guard knows of a run.
+#[derive(Debug, Default)]
+struct Watched {
+    held: Held,
+    authority: Option<std::path::PathBuf>,
+    groups: Vec<u32>,
+    display: Vec<u32>,
+}
+
+/// A runner's end of the pipe. Cheap to clone.
+#[derive(Clone)]
+pub struct GuardPipe {
+    inner: Arc<Mutex<Pipe>>,
+}
+
+struct Pipe {
+    child: Child,
+    input: Option<ChildStdin>,
+}
+
+impl GuardPipe {
+    /// Starts the guard.
+    pub fn start(command: &mut std::process::Command) -> Result<Self> {
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().map_err(|error| {
+            Failure::new(Code::Internal, format!("the guard process could not be started: {error}"))
+        })?;
+        let input = child.stdin.take();
+        Ok(Self { inner: Arc::new(Mutex::new(Pipe { child, input })) })
+    }
+
+    /// Whether the guard is there.
+    pub fn is_alive(&self) -> bool {
+        let mut pipe = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        pipe.input.is_some() && matches!(pipe.child.try_wait(), Ok(None))
+    }
+
+    fn tell(&self, notice: &Notice) {
+        let mut pipe = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(input) = &mut pipe.input else { return };
+        let told = serde_json::to_string(notice)
+            .map_err(io::Error::other)
+            .and_then(|line| writeln!(input, "{line}"))
+            .and_then(|()| input.flush());
+        if let Err(error) = told {
+            tracing::warn!(%error, "the guard is gone; a new one starts with the next run");
+            pipe.input = None;
+        }
+    }
+
+    /// A run begins.
+    pub fn begin(&self, run: &RunId) {
+        self.tell(&Notice::Begin { run: run.clone() });
+    }
+
+    /// A display of the run's own was started.
+    pub fn display(&self, run: &RunId, pids: &[u32]) {
+        self.tell(&Notice::Display { run: run.clone(), pids: pids.to_vec() });
+    }
+
+    /// A run is over and has cleaned up.
+    pub fn end(&self, run: &RunId) {
+        self.tell(&Notice::End { run: run.clone() });
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        // End of file: the guard finishes what is left and goes.
+        self.input = None;
+        let _reaped = self.child.wait();
+    }
+}
+
+/// What one run tells the guard.
+pub(crate) struct RunGuard {
+    pub(crate) pipe: GuardPipe,
+    pub(crate) run: RunId,
+    /// The file with the cookie of the run's display, where it has one of its own.
+    pub(crate) authority: Option<std::path::PathBuf>,
+}
+
+impl openspace_grounding::GuardLink for RunGuard {
+    fn group_started(&self, pid: u32) {
+        self.pipe.tell(&Notice::Started { run: self.run.clone(), pid });
+    }
+
+    fn group_ended(&self, pid: u32) {
+        self.pipe.tell(&Notice::Ended { run: self.run.clone(), pid });
+    }
+
+    fn held(&self, state: &serde_json::Value) {
+        let held = match serde_json::from_value::<Option<Held>>(state.clone()) {
+            Ok(held) => held.unwrap_or_default(),
+            Err(error) => {
+                tracing::warn!(%error, "what is pressed could not be told to the guard");
+                return;
+            }
+        };
+        let authority = self.authority.clone();
+        self.pipe.tell(&Notice::Held { run: self.run.clone(), held, authority });
+    }
+}
+
+/// A process in a group of its own: a Ctrl-C in the terminal does not reach it.
+#[cfg(unix)]
+pub(crate) fn detach(command: &mut std::process::Command) {
+    use std::os::unix::process::CommandExt as _;
+    command.process_group(0);
+}
+
+#[cfg(not(unix))]
+pub(crate) fn detach(_command: &mut std::process::Command) {}
+
+/// Leaves the terminal and process group of whoever started this process, so that neither Ctrl-C
+/// nor a closed terminal ends it. For the guard and the detached runner, right after their start.
+#[cfg(unix)]
+pub fn leave_session() {
+    // Refused only for the leader of a group, who has nobody to leave.
+    let _leader = rustix::process::setsid();
+}
+
+/// Leaves the terminal of whoever started this process.
+#[cfg(not(unix))]
+pub fn leave_session() {}
+
+/// The guard's life: listens until the pipe ends, then cleans up after every run that did not end.
+pub fn run(input: impl BufRead) -> io::Result<()> {
+    let mut runs: BTreeMap<RunId, Watched> = BTreeMap::new();
+    for line in input.lines() {
+        // A line cut off by the runner's death is the end.
+        let Ok(line) = line else { break };
+        let Ok(notice) = serde_json::from_str::<Notice>(&line) else { continue };
+        match notice {
+            Notice::Begin { run } => drop(runs.insert(run, Watched::default())),
+            Notice::Held { run, held, authority } => {
+                let watched = runs.entry(run).or_default();
+                watched.held = held;
+                watched.authority = authority;
+            }
+            Notice::Started { run, pid } => runs.entry(run).or_default().groups.push(pid),
+            Notice::Ended { run, pid } => runs.entry(run).or_default().groups.retain(|known| *known != pid),
+            Notice::Display { run, pids } => runs.entry(run).or_default().display = pids,
+            Notice::End { run } => drop(runs.remove(&run)),
+        }
+    }
+    for (run, watched) in runs {
+        clean_up(&run, &watched);
+    }
+    Ok(())
+}
+
+fn clean_up(run: &RunId, watched: &Watched) {
+    // Input first: a pressed key harms at once.
+    if !watched.held.is_empty() {
+        let released = openspace_gui::platform::release_held_with(&watched.held, watched.authority.as_deref());
+        if let Err(error) = released {
+            tracing::warn!(%error, %run, "releasing input");
+        }
+    }
+    if let Err(error) = openspace_process::kill_marked(run.as_str()) {
+        tracing::warn!(%error, %run, "ending processes");
+    }
+    for pid in watched.groups.iter().chain(&watched.display) {
+        openspace_process::kill_group(*pid);
+    }
+}

@@ -1,0 +1,148 @@
+//! Executing queued runs: in a process of its own, or inside whatever process claims them.
+
+use std::{
+    process::{Command, Stdio},
+    sync::Arc,
+    time::Duration,
+};
+
+use openspace_store::{CommandKind, Fence, Prune, RunId};
+use tokio::{sync::Mutex, task::JoinSet};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    App, Code, Failure, GuardPipe,
+    failure::Result,
+};
+
+/// How long a detached runner stays without work: long enough for the next message of a
+/// conversation, short enough not to be noticed.
+const IDLE: Duration = Duration::from_secs(10);
+/// How often queued runs are looked for, beside the events that announce them.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// The guard of this process, started with the first run and again when it died.
+#[derive(Default)]
+pub struct GuardSeat {
+    pipe: Mutex<Option<GuardPipe>>,
+}
+
+impl GuardSeat {
+    /// The living guard.
+    pub async fn get(&self, app: &App) -> Result<GuardPipe> {
+        let mut pipe = self.pipe.lock().await;
+        if let Some(pipe) = pipe.as_ref().filter(|pipe| pipe.is_alive()) {
+            return Ok(pipe.clone());
+        }
+        let mut command = app.own_command("guard");
+        let started = GuardPipe::start(&mut command)?;
+        *pipe = Some(started.clone());
+        Ok(started)
+    }
+}
+
+impl App {
+    /// A command that starts another process of ours.
+    pub(crate) fn own_command(&self, verb: &str) -> Command {
+        let mut command = Command::new(&self.surface.program);
+        command.arg(verb).env_clear();
+        command.envs(self.desktop.complete(&self.environment).iter());
+        command
+    }
+
+    /// Makes sure that somebody executes queued runs: starts a detached runner unless a process
+    /// that claims runs is alive.
+    pub async fn ensure_runner(&self) -> Result<()> {
+        if self.store.read(|db| db.instances().claimer_alive()).await? {
+            return Ok(());
+        }
+        let mut command = self.own_command("runner");
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().map(drop).map_err(|error| {
+            Failure::new(Code::Internal, format!("the runner process could not be started: {error}"))
+        })
+    }
+
+    /// Claims a run for this process.
+    ///
+    /// # Errors
+    /// [`Code::WrongState`] when somebody else was faster.
+    pub async fn claim(&self, run: &RunId) -> Result<Fence> {
+        let (id, owner) = (run.clone(), self.instance.id().clone());
+        let fence = self.store.call(move |db| db.runs().claim(&id, &owner)).await?;
+        fence.ok_or_else(|| {
+            Failure::new(Code::WrongState, format!("run {run} is executed by another process already"))
+        })
+    }
+
+    /// Executes queued runs until there have been none for a while, or until `cancel`; then every run
+    /// that still goes is stopped.
+    pub async fn serve_runs(self: &Arc<Self>, guards: Arc<GuardSeat>, cancel: CancellationToken) -> Result<()> {
+        let mut cursor = self.store.read(|db| db.events().last_id()).await?;
+        let mut watch = self.store.watch(cursor)?;
+        let mut runs = JoinSet::new();
+        let mut idle_since = tokio::time::Instant::now();
+        self.prune().await;
+        loop {
+            while let Some(fence) = self.claim_next().await? {
+                let (app, guards) = (Arc::clone(self), Arc::clone(&guards));
+                runs.spawn(async move {
+                    let run = fence.run().clone();
+                    let done = async {
+                        let guard = guards.get(&app).await?;
+                        app.execute(fence, &guard, None).await
+                    };
+                    if let Err(failure) = done.await {
+                        tracing::warn!(%failure, %run, "a run failed before it began, or was lost");
+                    }
+                });
+            }
+            while runs.try_join_next().is_some() {
+                idle_since = tokio::time::Instant::now();
+            }
+            if !runs.is_empty() {
+                idle_since = tokio::time::Instant::now();
+            } else if idle_since.elapsed() >= IDLE {
+                return Ok(());
+            }
+            tokio::select! {
+                () = cancel.cancelled() => break,
+                event = watch.next() => cursor = event?.id.max(cursor),
+                () = tokio::time::sleep(LOOK) => {}
+            }
+        }
+        self.stop_own_runs().await?;
+        while runs.join_next().await.is_some() {}
+        Ok(())
+    }
+
+    async fn claim_next(&self) -> Result<Option<Fence>> {
+        let owner = self.instance.id().clone();
+        if !self.store.read(|db| db.runs().any_queued()).await? {
+            return Ok(None);
+        }
+        Ok(self.store.call(move |db| db.runs().claim_next(&owner)).await?)
+    }
+
+    async fn stop_own_runs(&self) -> Result<()> {
+        for run in self.going().await? {
+            if run.owner.as_ref() == Some(self.instance.id()) {
+                self.command(&run.id, CommandKind::Stop, None, "runner").await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes old pictures.
+    pub async fn prune(&self) {
+        let storage = &self.values().storage;
+        let limits = Prune {
+            max_age: i64::from(storage.frames_days) * 24 * 60 * 60 * 1_000,
+            max_bytes: (storage.frames_gb * 1e9) as u64,
+        };
+        let pruned = self.store.spawn(move |store| store.prune_frames(&limits)).await;
+        if let Err(error) = pruned {
+            tracing::warn!(%error, "removing old pictures");
+        }
+    }
+}

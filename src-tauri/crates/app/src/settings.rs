@@ -1,0 +1,231 @@
+//! The settings there are: one schema for file, environment, flags and window.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use openspace_config::{Key, Schema};
+use serde::{Deserialize, Serialize};
+
+/// Every setting with its value.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Who decides.
+    pub model: ModelSettings,
+    /// How far a run goes.
+    pub run: RunSettings,
+    /// What a run may do without asking.
+    pub policy: PolicySettings,
+    /// How the screen is seen and used.
+    pub screen: ScreenSettings,
+    /// What is kept.
+    pub storage: StorageSettings,
+    /// What is written to the log.
+    pub log: LogSettings,
+    /// `en` or `zh-Hans`; without it the language of the system.
+    pub language: Option<String>,
+}
+
+/// `[model]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModelSettings {
+    /// `provider/model`
+    pub name: Option<String>,
+    /// Address of the service, with or without `/v1`.
+    pub base_url: Option<String>,
+    /// Headers sent along.
+    pub headers: BTreeMap<String, String>,
+    /// Use the provider's own computer tool where it has one.
+    pub hosted_computer: bool,
+    /// Most tokens of one reply.
+    pub max_reply_tokens: u32,
+    /// Facts that differ from the built-in table, by `provider/model`.
+    pub profiles: BTreeMap<String, openspace_llm::profile::Overrides>,
+}
+
+impl Default for ModelSettings {
+    fn default() -> Self {
+        Self {
+            name: None,
+            base_url: None,
+            headers: BTreeMap::new(),
+            hosted_computer: true,
+            max_reply_tokens: 8_192,
+            profiles: BTreeMap::new(),
+        }
+    }
+}
+
+/// `[run]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RunSettings {
+    /// Folder to work in; without it the current one.
+    pub workspace: Option<PathBuf>,
+    /// Back ends offered.
+    pub backends: Vec<String>,
+    /// Most turns of the model.
+    pub max_steps: u32,
+    /// Most minutes of work.
+    pub max_minutes: Option<f64>,
+    /// Most tokens.
+    pub max_tokens: Option<u64>,
+    /// Most US dollars.
+    pub max_cost: Option<f64>,
+}
+
+impl Default for RunSettings {
+    fn default() -> Self {
+        Self {
+            workspace: None,
+            backends: ["shell", "gui"].map(str::to_owned).to_vec(),
+            max_steps: 50,
+            max_minutes: None,
+            max_tokens: None,
+            max_cost: None,
+        }
+    }
+}
+
+/// `[policy]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PolicySettings {
+    /// `ask-always`, `ask-risky` or `hands-off`
+    pub preset: String,
+    /// Rules that allow, in the form of `--allow`.
+    pub allow: Vec<String>,
+    /// Rules that forbid, in the same form; they win.
+    pub deny: Vec<String>,
+    /// Folders that may be read and written without asking, besides the workspace.
+    pub folders: Vec<PathBuf>,
+    /// Paths that are never touched, besides the built-in ones.
+    pub protected: Vec<PathBuf>,
+}
+
+impl Default for PolicySettings {
+    fn default() -> Self {
+        Self {
+            preset: "ask-risky".to_owned(),
+            allow: Vec::new(),
+            deny: Vec::new(),
+            folders: Vec::new(),
+            protected: Vec::new(),
+        }
+    }
+}
+
+/// `[screen]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ScreenSettings {
+    /// Monitor to use, by name; without it the primary one.
+    pub monitor: Option<String>,
+    /// Longest wait for a still picture after an action, milliseconds.
+    pub settle_ms: u64,
+    /// Pause after each typed character, milliseconds.
+    pub type_delay_ms: u64,
+    /// What physical input does while a run controls the screen: `pause`, `stop` or `ignore`.
+    pub human_input: String,
+    /// Read `cmd` in key names as Control, for models that think of another system.
+    pub cmd_is_ctrl: bool,
+    /// Size of a display of its own, `WIDTHxHEIGHT`.
+    pub private_size: String,
+}
+
+impl Default for ScreenSettings {
+    fn default() -> Self {
+        Self {
+            monitor: None,
+            settle_ms: 1_500,
+            type_delay_ms: 1,
+            human_input: "pause".to_owned(),
+            cmd_is_ctrl: false,
+            private_size: "1280x800".to_owned(),
+        }
+    }
+}
+
+/// `[storage]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StorageSettings {
+    /// Days after which pictures of runs are removed.
+    pub frames_days: u32,
+    /// Gigabytes of pictures above which the oldest are removed.
+    pub frames_gb: f64,
+}
+
+impl Default for StorageSettings {
+    fn default() -> Self {
+        Self { frames_days: 30, frames_gb: 5.0 }
+    }
+}
+
+/// `[log]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogSettings {
+    /// `error`, `warn`, `info`, `debug` or `trace`
+    pub level: String,
+}
+
+impl Default for LogSettings {
+    fn default() -> Self {
+        Self { level: "warn".to_owned() }
+    }
+}
+
+macro_rules! keys {
+    ($($path:literal: $about:literal,)*) => {
+        /// Every setting once, in the order of the reference.
+        pub const SCHEMA: Schema = Schema { keys: &[$(Key { path: $path, about: $about },)*] };
+    };
+}
+
+keys! {
+    "model.name": "Model as provider/model",
+    "model.base_url": "Address of the service, with or without /v1",
+    "model.headers": "Headers sent along with each request",
+    "model.hosted_computer": "Use the provider's own computer tool where it has one",
+    "model.max_reply_tokens": "Most tokens of one reply",
+    "model.profiles.*": "Facts about a model that differ from the built-in table",
+    "run.workspace": "Folder to work in; without it the current folder",
+    "run.backends": "Back ends offered: shell, gui",
+    "run.max_steps": "Most turns of the model",
+    "run.max_minutes": "Most minutes of work; waiting for a person does not count",
+    "run.max_tokens": "Most tokens",
+    "run.max_cost": "Most US dollars; needs a model with a known price",
+    "policy.preset": "How much to ask: ask-always, ask-risky or hands-off",
+    "policy.allow": "Rules that allow without asking, such as gui:chromium",
+    "policy.deny": "Rules that forbid; they win over everything that allows",
+    "policy.folders": "Folders that may be read and written, besides the workspace",
+    "policy.protected": "Paths that are never touched, besides the built-in ones",
+    "screen.monitor": "Monitor to use; without it the primary one",
+    "screen.settle_ms": "Longest wait for a still picture after an action",
+    "screen.type_delay_ms": "Pause after each typed character",
+    "screen.human_input": "What your own input does while a run has control: pause, stop or ignore",
+    "screen.cmd_is_ctrl": "Read cmd in key names as Control",
+    "screen.private_size": "Size of a display of its own, as WIDTHxHEIGHT",
+    "storage.frames_days": "Days after which pictures of runs are removed",
+    "storage.frames_gb": "Gigabytes of pictures above which the oldest are removed",
+    "log.level": "What is logged: error, warn, info, debug or trace",
+    "language": "en or zh-Hans; without it the language of the system",
+}
+
+#[cfg(test)]
+mod tests {
+    use openspace_config::Layers;
+
+    use super::*;
+
+    #[test]
+    fn every_setting_is_in_the_schema_and_every_key_is_a_setting() {
+        let settings = Layers::new(SCHEMA).load::<Settings>().expect("defaults load");
+        assert_eq!(settings.values, Settings::default());
+        let listed: Vec<_> = settings.entries().into_iter().map(|entry| entry.key).collect();
+        for key in SCHEMA.keys.iter().filter(|key| !key.path.contains('*')) {
+            assert!(listed.contains(&key.path.to_owned()), "{} is listed", key.path);
+        }
+    }
+}

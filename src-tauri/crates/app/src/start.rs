@@ -1,0 +1,189 @@
+//! Asking for runs, continuing them, and telling them what to do.
+
+use std::path::{Path, PathBuf};
+
+use openspace_agent::Limits;
+use openspace_grounding::policy::{Preset, Rule};
+use openspace_store::{CommandKind, Enqueued, NewRun, Run, RunFilter, RunId, RunStatus};
+use serde_json::json;
+
+use crate::{
+    App, Code, Failure, RunRequest, RunSpec, SpecAttendance,
+    failure::Result,
+};
+
+/// The back ends this program has.
+pub const BACKENDS: [&str; 2] = ["shell", "gui"];
+
+impl App {
+    /// Checks a request and queues it. Whoever claims it executes it.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the request is found here, before anything is queued.
+    pub async fn enqueue(&self, request: &RunRequest) -> Result<Enqueued> {
+        let task = request.task.trim();
+        if task.is_empty() {
+            return Err(Failure::new(Code::InvalidRequest, "the task is empty")
+                .hint("say in plain words what is to be done"));
+        }
+        let spec = self.spec(request)?;
+        let limits = self.limits(&request.limits, &spec)?;
+        let session = match &request.session {
+            None => None,
+            Some(prefix) => {
+                let prefix = prefix.clone();
+                Some(self.store.read(move |db| db.sessions().find(&prefix)).await?.id)
+            }
+        };
+        let new = NewRun {
+            session,
+            text: task.to_owned(),
+            origin: request.origin.clone(),
+            parent: None,
+            idempotency_key: request.idempotency_key.clone(),
+            limits: serde_json::to_value(limits).unwrap_or_default(),
+            settings: serde_json::to_value(&spec).unwrap_or_default(),
+        };
+        Ok(self.store.call(move |db| db.runs().enqueue(&new)).await?)
+    }
+
+    fn spec(&self, request: &RunRequest) -> Result<RunSpec> {
+        let values = self.values();
+        let model = request.model.clone().or_else(|| values.model.name.clone()).ok_or_else(|| {
+            Failure::new(Code::Credentials, "no model is named")
+                .hint("give --model, set OPENSPACE_MODEL, or: openspace config set model.name anthropic/claude-sonnet-4-6")
+        })?;
+        if !model.starts_with("recorded/") {
+            openspace_llm::ModelName::parse(&model)?;
+        }
+        let backends = request.backends.clone().unwrap_or_else(|| values.run.backends.clone());
+        for backend in &backends {
+            if !BACKENDS.contains(&backend.as_str()) {
+                return Err(Failure::new(
+                    Code::InvalidRequest,
+                    format!("there is no back end `{backend}`; there are {}", BACKENDS.join(", ")),
+                ));
+            }
+        }
+        let preset = request.preset.clone().unwrap_or_else(|| values.policy.preset.clone());
+        preset.parse::<Preset>().map_err(|error| Failure::new(Code::InvalidRequest, error.to_string()))?;
+        for rule in &request.allow {
+            rule.parse::<Rule>().map_err(|error| {
+                Failure::new(Code::InvalidRequest, error.to_string()).hint("see `openspace run --help` for the forms of a rule")
+            })?;
+        }
+        let workspace = request
+            .workspace
+            .clone()
+            .or_else(|| values.run.workspace.clone())
+            .unwrap_or_else(|| request.folder.clone());
+        let workspace = existing(&request.folder, &workspace, "workspace")?;
+        if !workspace.is_dir() {
+            return Err(Failure::new(Code::InvalidRequest, format!("`{}` is not a folder", workspace.display())));
+        }
+        let attachments = request
+            .attachments
+            .iter()
+            .map(|path| existing(&request.folder, path, "attachment"))
+            .collect::<Result<_>>()?;
+        Ok(RunSpec {
+            model,
+            base_url: values.model.base_url.clone(),
+            backends,
+            workspace,
+            preset,
+            allow: request.allow.clone(),
+            display: request.display.clone(),
+            monitor: request.monitor.clone().or_else(|| values.screen.monitor.clone()),
+            attendance: request.attendance,
+            attachments,
+        })
+    }
+
+    fn limits(&self, asked: &Limits, spec: &RunSpec) -> Result<Limits> {
+        let values = &self.values().run;
+        let minutes = |minutes: f64| (minutes * 60_000.0) as u64;
+        let limits = Limits {
+            steps: asked.steps.or(Some(values.max_steps)),
+            active_ms: asked.active_ms.or(values.max_minutes.map(minutes)),
+            tokens: asked.tokens.or(values.max_tokens),
+            cost: asked.cost.or(values.max_cost),
+        };
+        let profile = openspace_llm::Profile::lookup(&spec.model);
+        let price = self.values().model.profiles.get(&spec.model).map_or(profile.price, |overrides| profile.clone().with(overrides).price);
+        if limits.cost.is_some() && price.is_none() {
+            return Err(Failure::new(
+                Code::InvalidRequest,
+                format!("the price of `{}` is not known, so a limit in dollars cannot be kept", spec.model),
+            )
+            .hint("use --max-tokens, or set its price under `model.profiles`"));
+        }
+        Ok(limits)
+    }
+
+    /// Queues a run again that ended without being done, with something to tell it, if anything.
+    pub async fn requeue(
+        &self,
+        run: &RunId,
+        message: Option<String>,
+        steps: Option<u32>,
+        attendance: SpecAttendance,
+    ) -> Result<()> {
+        let id = run.clone();
+        let row = self.store.read(move |db| db.runs().get(&id)).await?;
+        let mut settings = row.settings;
+        if let Some(settings) = settings.as_object_mut() {
+            settings.insert("attendance".to_owned(), serde_json::to_value(attendance).unwrap_or_default());
+        }
+        let mut limits = row.limits;
+        if let (Some(steps), Some(limits)) = (steps, limits.as_object_mut()) {
+            limits.insert("steps".to_owned(), json!(steps));
+        }
+        let run = run.clone();
+        let tell = move |db: &openspace_store::Db<'_>| {
+            db.runs().continue_run(&run)?;
+            db.runs().set_asked(&run, Some(&limits), Some(&settings))?;
+            if let Some(text) = message {
+                let payload = json!({ "text": text });
+                db.commands().give(&run, CommandKind::Answer, &payload, "person")?;
+            }
+            Ok(())
+        };
+        Ok(self.store.call(tell).await?)
+    }
+
+    /// Tells a run something.
+    pub async fn command(&self, run: &RunId, kind: CommandKind, text: Option<String>, from: &str) -> Result<()> {
+        let (run, from) = (run.clone(), from.to_owned());
+        let payload = text.map_or_else(|| json!({}), |text| json!({ "text": text }));
+        self.store.call(move |db| db.commands().give(&run, kind, &payload, &from)).await?;
+        Ok(())
+    }
+
+    /// Runs that are going or waiting to go, newest first.
+    pub async fn going(&self) -> Result<Vec<Run>> {
+        self.store.call(|db| db.runs().mark_orphans()).await?;
+        let statuses = RunStatus::ALL
+            .iter()
+            .copied()
+            .filter(|status| *status == RunStatus::Queued || (status.is_active() && *status != RunStatus::NeedsYou))
+            .collect();
+        let filter = RunFilter { statuses, limit: 1_000, ..RunFilter::default() };
+        Ok(self.store.read(move |db| db.runs().list(&filter)).await?)
+    }
+
+    /// The run whose id begins like this, as it really is: one whose runner is gone is `interrupted`.
+    pub async fn find_run(&self, prefix: &str) -> Result<Run> {
+        let prefix = prefix.to_owned();
+        self.store.call(|db| db.runs().mark_orphans()).await?;
+        Ok(self.store.read(move |db| db.runs().find(&prefix)).await?)
+    }
+}
+
+/// An existing path, absolute and with links resolved.
+fn existing(folder: &Path, path: &Path, what: &str) -> Result<PathBuf> {
+    let path = folder.join(path);
+    path.canonicalize().map_err(|error| {
+        Failure::new(Code::InvalidRequest, format!("the {what} `{}` cannot be used: {error}", path.display()))
+    })
+}
