@@ -39,7 +39,7 @@ impl StoreKeep {
     }
 }
 
-fn failed(error: openspace_store::Error) -> ToolError {
+fn failed(error: &openspace_store::Error) -> ToolError {
     match error {
         openspace_store::Error::LostRun { .. } => ToolError::Cancelled,
         openspace_store::Error::NotFound { .. } | openspace_store::Error::Pruned { .. } => {
@@ -66,7 +66,7 @@ impl Keep for StoreKeep {
             };
             store.keep_frame(&fence, &new)
         };
-        self.store.spawn(keep).await.map_err(failed)
+        self.store.spawn(keep).await.map_err(|error| failed(&error))
     }
 
     async fn artefact(
@@ -85,7 +85,7 @@ impl Keep for StoreKeep {
         self.store
             .spawn(move |store| store.keep_artefact(&fence, &new))
             .await
-            .map_err(failed)
+            .map_err(|error| failed(&error))
     }
 
     async fn read_artefact(
@@ -106,7 +106,7 @@ impl Keep for StoreKeep {
             }
             store.read_artefact(&id, offset, length)
         };
-        self.store.spawn(read).await.map_err(failed)
+        self.store.spawn(read).await.map_err(|error| failed(&error))
     }
 
     async fn change(&self, change: NewChange) -> Result<ChangeId, ToolError> {
@@ -125,7 +125,7 @@ impl Keep for StoreKeep {
         self.store
             .spawn(move |store| store.keep_change(&fence, &new))
             .await
-            .map_err(failed)
+            .map_err(|error| failed(&error))
     }
 
     async fn group_started(&self, pid: u32) -> Result<(), ToolError> {

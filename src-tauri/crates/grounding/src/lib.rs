@@ -2,7 +2,8 @@
 //!
 //! [`Tool`] is one thing that can be done, [`Backend`] a family of tools, [`Action`] what a call is
 //! about to do in terms a policy can judge, [`Gate`] where that judgement is asked for,
-//! [`policy::Policy`] the judgement, [`registry::ToolRegistry`] the tools a run has.
+//! [`policy::Policy`] the judgement, [`registry::ToolRegistry`] the tools a run has, and
+//! [`untrusted`] how what they bring back goes into a prompt.
 
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]

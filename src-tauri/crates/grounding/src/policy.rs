@@ -235,7 +235,7 @@ impl Policy {
             });
             merge(&mut parts, part);
         }
-        parts.sort_by(|left, right| right.risk.cmp(&left.risk));
+        parts.sort_by_key(|part| std::cmp::Reverse(part.risk));
         let mut offers = vec![Grant::Once];
         offers.extend(permissions.map(|permissions| Grant::Run { permissions }));
         Question {

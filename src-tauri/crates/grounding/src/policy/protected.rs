@@ -114,19 +114,19 @@ impl Protected {
 /// How a path lies to `base/place`, and whether a bare `*` was needed to say so.
 fn relation(path: &[String], base: &[String], place: &str) -> (Option<Met>, bool) {
     let mut names = path.iter();
-    let mut bare = false;
+    let mut any = false;
     for pattern in base
         .iter()
         .map(String::as_str)
         .chain(place.split('/').filter(|part| !part.is_empty()))
     {
         match names.next() {
-            None => return (Some(Met::Above), bare),
-            Some(name) if either_matches(name, pattern) => bare |= is_any(name),
-            Some(_) => return (None, bare),
+            None => return (Some(Met::Above), any),
+            Some(name) if either_matches(name, pattern) => any |= is_any(name),
+            Some(_) => return (None, any),
         }
     }
-    (Some(Met::Inside), bare)
+    (Some(Met::Inside), any)
 }
 
 fn is_browser_secret(path: &[String], homes: &[Vec<String>]) -> bool {

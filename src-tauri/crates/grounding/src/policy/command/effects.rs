@@ -1,7 +1,7 @@
 //! What known programs do with their arguments.
 
 use super::{
-    NetworkUse, Target, Unknown,
+    NetworkUse, Unknown,
     programs::{GIT_COMMAND_KEYS, NETWORK, NETWORK_WITH},
     walk::Walk,
     words::Value,
@@ -39,7 +39,7 @@ impl Walk<'_> {
                 self.delete_all(&plain(arguments, &["-n", "-s", "--iterations", "--size"]));
             }
             "truncate" => {
-                self.delete_all(&plain(arguments, &["-s", "-r", "--size", "--reference"]))
+                self.delete_all(&plain(arguments, &["-s", "-r", "--size", "--reference"]));
             }
             "dd" => {
                 for word in arguments {
@@ -49,7 +49,7 @@ impl Walk<'_> {
                 }
             }
             "mv" | "cp" | "install" | "ln" | "rename" | "move" | "copy" => {
-                self.transfer(name, arguments)
+                self.transfer(name, arguments);
             }
             "rsync" => {
                 if arguments.iter().any(|word| {
@@ -71,9 +71,9 @@ impl Walk<'_> {
                 let append = flag(arguments, 'a', "--append");
                 for file in plain(arguments, &[]) {
                     if append {
-                        self.write(&file)
+                        self.write(&file);
                     } else {
-                        self.overwrite(&file)
+                        self.overwrite(&file);
                     }
                 }
             }
@@ -128,27 +128,25 @@ impl Walk<'_> {
                     self.write(&file);
                 }
             }
-            "patch" => self.facts.writes.extend(self.folder_target()),
-            "unzip" => {
-                if flag(arguments, 'o', "--overwrite") {
+            "patch" => self.write(&Value::known(".")),
+            "unzip"
+                if flag(arguments, 'o', "--overwrite") => {
                     self.delete(&Value::unknown());
                 }
-            }
             "tar" | "bsdtar" | "gtar" => self.tar(arguments),
             "git" => self.git(arguments),
-            "hg" | "svn" | "jj" => {
+            "hg" | "svn" | "jj"
                 if arguments.iter().any(|word| {
                     matches!(
                         word.text.as_str(),
                         "revert" | "purge" | "cleanup" | "strip" | "abandon"
                     )
-                }) {
+                }) => {
                     self.delete(&Value::known("."));
                 }
-            }
             "docker" | "podman" | "nerdctl" | "kubectl" | "oc" | "helm" | "terraform" | "tofu"
             | "vagrant" | "virsh" | "aws" | "gcloud" | "az" | "gsutil" | "gh" | "rclone"
-            | "s3cmd" => {
+            | "s3cmd"
                 if arguments.iter().any(|word| {
                     matches!(
                         word.text.as_str(),
@@ -167,30 +165,27 @@ impl Walk<'_> {
                             | "apply"
                             | "del"
                     )
-                }) {
+                }) => {
                     self.delete(&Value::unknown());
                 }
-            }
-            "npm" | "pnpm" | "yarn" | "cargo" | "twine" | "gem" | "dotnet" | "poetry" | "uv" => {
+            "npm" | "pnpm" | "yarn" | "cargo" | "twine" | "gem" | "dotnet" | "poetry" | "uv"
                 // What was published is out.
                 if arguments.iter().any(|word| {
                     matches!(
                         word.text.as_str(),
                         "publish" | "unpublish" | "yank" | "push" | "upload"
                     )
-                }) {
+                }) => {
                     self.delete(&Value::unknown());
                 }
-            }
             "mkfs" | "wipefs" | "fdisk" | "sfdisk" | "gdisk" | "parted" | "blkdiscard"
             | "mkswap" | "hdparm" | "format" | "dropdb" | "dropuser" | "diskutil" => {
                 self.delete(&Value::unknown());
             }
-            "crontab" => {
-                if flag(arguments, 'r', "--remove") {
+            "crontab"
+                if flag(arguments, 'r', "--remove") => {
                     self.delete(&Value::unknown());
                 }
-            }
             "kill" => {
                 let harmless = |word: &Value| {
                     matches!(word.text.as_str(), "$!" | "-l" | "-L" | "-0")
@@ -205,14 +200,13 @@ impl Walk<'_> {
                 }
             }
             "nohup" | "setsid" | "disown" | "daemonize" => self.facts.background = true,
-            "make" | "gmake" | "ninja" | "just" | "rake" => {
+            "make" | "gmake" | "ninja" | "just" | "rake"
                 if arguments
                     .iter()
                     .any(|word| word.text.starts_with("SHELL=") || word.text.starts_with("--eval"))
-                {
+                => {
                     self.facts.doubt(Unknown::Code);
                 }
-            }
             "man" | "less" | "more" | "bat" => {
                 for option in ["-P", "--pager"] {
                     if let Some(code) = value_of(arguments, option) {
@@ -230,10 +224,6 @@ impl Walk<'_> {
             _ if name.starts_with("mkfs.") => self.delete(&Value::unknown()),
             _ => {}
         }
-    }
-
-    fn folder_target(&self) -> Option<Target> {
-        Some(self.target(&Value::known(".")))
     }
 
     fn delete_all(&mut self, files: &[Value]) {
@@ -484,7 +474,7 @@ impl Walk<'_> {
                     rest = after;
                 }
                 text if text.starts_with("-c") && text.len() > 2 => {
-                    self.git_setting(&text[2..].to_owned());
+                    self.git_setting(&text[2..]);
                     rest = after;
                 }
                 text if text.starts_with('-') => rest = after,
@@ -508,7 +498,7 @@ impl Walk<'_> {
                 if has(&["-f", "--force", "--", "."])
                     || paths.iter().any(|path| path.text.ends_with('/')) =>
             {
-                self.delete(&here)
+                self.delete(&here);
             }
             "checkout"
                 if paths.len() > 1
@@ -516,7 +506,7 @@ impl Walk<'_> {
                         .iter()
                         .any(|path| self.place.paths.exists(&self.target(path).absolute())) =>
             {
-                self.delete(&here)
+                self.delete(&here);
             }
             "switch" if has(&["-f", "--force", "--discard-changes"]) => self.delete(&here),
             "restore" if !has(&["--staged"]) || has(&["--worktree"]) => self.delete(&here),
@@ -537,17 +527,17 @@ impl Walk<'_> {
                     word.text.starts_with([':', '+']) || word.text.starts_with("--force")
                 }) =>
             {
-                self.delete(&Value::unknown())
+                self.delete(&Value::unknown());
             }
             "reflog" if has(&["expire", "delete"]) => self.delete(&here),
             "gc" if arguments
                 .iter()
                 .any(|word| word.text.starts_with("--prune")) =>
             {
-                self.delete(&here)
+                self.delete(&here);
             }
             "prune" | "filter-branch" | "filter-repo" | "update-ref" | "replace" => {
-                self.delete(&here)
+                self.delete(&here);
             }
             "worktree" if has(&["remove", "prune"]) => self.delete(&here),
             "config" => {
@@ -592,7 +582,7 @@ impl Walk<'_> {
                 .or_else(|| text.strip_prefix("--receive-pack="))
                 .or_else(|| text.strip_prefix("--exec="))
             {
-                self.nested_apart(&code.to_owned());
+                self.nested_apart(code);
             }
             if text.starts_with("ext::") {
                 self.facts.doubt(Unknown::Code);

@@ -73,7 +73,7 @@ impl Walk<'_> {
             "eval" => self.eval(arguments),
             "." | "source" => self.script(arguments.first()),
             "alias" | "export" | "declare" | "typeset" | "local" | "readonly" => {
-                self.define(name, arguments)
+                self.define(name, arguments);
             }
             "trap" => {
                 if let Some(code) = arguments.iter().find(|word| !word.text.starts_with('-')) {
@@ -107,7 +107,7 @@ impl Walk<'_> {
                 self.effects(name, arguments);
             }
             "watch" => {
-                let (_, rest) = self.carried(name, arguments);
+                let rest = carried(name, arguments);
                 self.eval(&rest);
             }
             "find" | "fd" | "fdfind" => self.find(name, arguments),
@@ -253,46 +253,12 @@ impl Walk<'_> {
         self.run(rest);
     }
 
-    /// The command behind a carrier's own arguments.
-    fn carried(&mut self, name: &str, arguments: &[Value]) -> (bool, Vec<Value>) {
-        let fallback = Carrier {
-            name: "",
-            valued: &[],
-            before: 0,
-        };
-        let carrier = CARRIERS
-            .iter()
-            .find(|carrier| carrier.name == name)
-            .unwrap_or(&fallback);
-        let mut before = carrier.before;
-        let mut position = 0;
-        while let Some(word) = arguments.get(position) {
-            let text = word.text.as_str();
-            if text == "--" {
-                position += 1;
-                break;
-            }
-            if text.starts_with('-') && text.len() > 1 {
-                position += 1 + usize::from(carrier.valued.contains(&text));
-            } else if name == "sudo" && text.contains('=') && !text.contains('/') {
-                position += 1;
-            } else if before > 0 {
-                before -= 1;
-                position += 1;
-            } else {
-                break;
-            }
-        }
-        let rest = arguments.get(position..).unwrap_or_default();
-        (carrier.before > 0 || !rest.is_empty(), rest.to_vec())
-    }
-
     fn carry(&mut self, name: &str, arguments: &[Value]) {
         self.effects(name, arguments);
         if name == "flock" && arguments.iter().any(|word| word.text == "-c") {
             return self.option_code(arguments, &["-c"]);
         }
-        let (_, mut command) = self.carried(name, arguments);
+        let mut command = carried(name, arguments);
         if matches!(name, "xargs" | "parallel") {
             // What is appended comes from elsewhere.
             command.push(Value::unknown());
@@ -375,7 +341,6 @@ impl Walk<'_> {
                 };
             }
             match text {
-                "-s" => break,
                 "-o" | "+o" | "-O" | "+O" => position += 2,
                 "--rcfile" | "--init-file" => {
                     self.script(arguments.get(position + 1));
@@ -389,7 +354,7 @@ impl Walk<'_> {
                 }
                 "--version" | "--help" => return,
                 "--" => position += 1,
-                "-" => break,
+                "-" | "-s" => break,
                 _ if is_flag || text.starts_with("--") => position += 1,
                 _ if !word.is_known() => return self.facts.doubt(Unknown::Code),
                 "/dev/stdin" | "/proc/self/fd/0" | "/dev/fd/0" => break,
@@ -557,6 +522,40 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// The command behind a carrier's own arguments.
+fn carried(name: &str, arguments: &[Value]) -> Vec<Value> {
+    let fallback = Carrier {
+        name: "",
+        valued: &[],
+        before: 0,
+    };
+    let carrier = CARRIERS
+        .iter()
+        .find(|carrier| carrier.name == name)
+        .unwrap_or(&fallback);
+    let mut before = carrier.before;
+    let mut position = 0;
+    while let Some(word) = arguments.get(position) {
+        let text = word.text.as_str();
+        if text == "--" {
+            position += 1;
+            break;
+        }
+        if text.starts_with('-') && text.len() > 1 {
+            position += 1 + usize::from(carrier.valued.contains(&text));
+        } else if name == "sudo" && text.contains('=') && !text.contains('/') {
+            position += 1;
+        } else if before > 0 {
+            before -= 1;
+            position += 1;
+        } else {
+            break;
+        }
+    }
+    let rest = arguments.get(position..).unwrap_or_default();
+    rest.to_vec()
 }
 
 fn strings(words: &[Value]) -> Vec<&str> {

@@ -100,16 +100,13 @@ impl<'a> Walk<'a> {
             return;
         }
         self.depth += 1;
-        match Parser::new(code.as_bytes(), &self.options).parse_program() {
-            Ok(program) => {
-                for list in &program.complete_commands {
-                    self.list(list);
-                }
+        if let Ok(program) = Parser::new(code.as_bytes(), &self.options).parse_program() {
+            for list in &program.complete_commands {
+                self.list(list);
             }
-            Err(_) => {
-                self.facts.doubt(Unknown::Unparsable);
-                self.mention(code);
-            }
+        } else {
+            self.facts.doubt(Unknown::Unparsable);
+            self.mention(code);
         }
         self.depth -= 1;
     }
@@ -144,7 +141,7 @@ impl<'a> Walk<'a> {
         self.scope.folder = match folder {
             None => Some(self.place.home.to_path_buf()),
             Some(value) => match (value.certain(), &self.scope.folder) {
-                (Some("-"), _) | (None, _) => None,
+                (Some("-") | None, _) => None,
                 (Some(text), Some(folder)) => {
                     Some(super::super::paths::plain(text.as_ref(), folder))
                 }
@@ -229,7 +226,7 @@ impl<'a> Walk<'a> {
                 let scope = self.scope.clone();
                 self.input = Input::Unknown;
                 self.compound(&function.body.0);
-                self.forget_changes(scope);
+                self.forget_changes(&scope);
             }
             Command::ExtendedTest(test, redirects) => {
                 for redirect in redirects.iter().flat_map(|list| &list.0) {
@@ -320,7 +317,7 @@ impl<'a> Walk<'a> {
             }
             let start = self.scope.clone();
             self.list(list);
-            self.forget_changes(start);
+            self.forget_changes(&start);
         }
         if self.scope.folder != before.folder {
             self.scope.folder = None;
@@ -336,8 +333,8 @@ impl<'a> Walk<'a> {
             .collect()
     }
 
-    fn forget_changes(&mut self, before: Scope) {
-        for name in self.changes(&before) {
+    fn forget_changes(&mut self, before: &Scope) {
+        for name in self.changes(before) {
             self.set(&name, None);
         }
         if self.scope.folder != before.folder {
@@ -358,7 +355,7 @@ impl<'a> Walk<'a> {
                 self.test(right);
             }
             ExtendedTestExpr::Not(inner) | ExtendedTestExpr::Parenthesized(inner) => {
-                self.test(inner)
+                self.test(inner);
             }
             ExtendedTestExpr::UnaryTest(_, word) => {
                 let value = self.expand_one(&word.value);
@@ -413,16 +410,15 @@ impl<'a> Walk<'a> {
                 let values = self.expand(&word.value);
                 words.extend(values);
             }
-            CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => match assignments {
-                Some(assignments) => {
+            CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => {
+                if let Some(assignments) = assignments {
                     let assignment = self.assignment(assignment);
                     assignments.push(assignment);
-                }
-                None => {
+                } else {
                     let value = self.expand_one(&word.value);
                     words.push(value);
                 }
-            },
+            }
             CommandPrefixOrSuffixItem::ProcessSubstitution(_, subshell) => {
                 let input = std::mem::replace(&mut self.input, Input::Unknown);
                 self.subshell(subshell);
@@ -467,7 +463,7 @@ impl<'a> Walk<'a> {
     fn redirect(&mut self, redirect: &IoRedirect) {
         match redirect {
             IoRedirect::File(descriptor, kind, target) => {
-                self.redirect_file(*descriptor, kind, target)
+                self.redirect_file(*descriptor, kind, target);
             }
             IoRedirect::HereDocument(_, document) => {
                 let value = if document.requires_expansion {

@@ -189,7 +189,7 @@ impl Walk<'_> {
         }
         match self.variable("IFS") {
             Some(separators) if !separators.contains(UNKNOWN) => {
-                fields.push_split(text, &separators)
+                fields.push_split(text, &separators);
             }
             _ => fields.push(&UNKNOWN.to_string(), false),
         }

@@ -50,7 +50,7 @@ impl Policy {
         self.app_forbidden(app, access)?;
         let name = plain_name(&app.name);
         if name.is_empty() || name == "unknown" {
-            return Ok(vec![self.app_concern(app, "unknown", access, None)]);
+            return Ok(vec![app_concern(app, "unknown", access, None)]);
         }
         let listed = self.inputs.preset == Preset::HandsOff
             && self
@@ -71,7 +71,7 @@ impl Policy {
             app: name.clone(),
             access,
         };
-        Ok(vec![self.app_concern(app, &name, access, Some(permission))])
+        Ok(vec![app_concern(app, &name, access, Some(permission))])
     }
 
     /// Our own windows, password stores, and what a rule forbids.
@@ -100,39 +100,6 @@ impl Policy {
             ));
         }
         Ok(())
-    }
-
-    fn app_concern(
-        &self,
-        app: &ScreenApp,
-        name: &str,
-        access: Access,
-        permission: Option<Permission>,
-    ) -> Concern {
-        let is = |list: &[&str]| list.contains(&name);
-        let (risk, reason) = if name == "unknown" {
-            (Risk::Medium, Reason::UnknownProgram)
-        } else if access == Access::Look {
-            (Risk::Low, Reason::OwnPrograms)
-        } else if app.terminal || is(TERMINALS) {
-            (Risk::High, Reason::Terminal)
-        } else if is(SYSTEM_SETTINGS) {
-            (Risk::High, Reason::SystemSettings)
-        } else if is(FILE_PROGRAMS) {
-            (Risk::Medium, Reason::FileProgram)
-        } else {
-            (Risk::Medium, Reason::OwnPrograms)
-        };
-        concern(
-            Subject::App {
-                app: name.to_owned(),
-                access,
-            },
-            risk,
-            reason,
-            access == Access::Look,
-            permission,
-        )
     }
 
     /// Starting a program: full use of it, plus what its arguments make it read, open or run.
@@ -255,6 +222,38 @@ impl Policy {
             }
         }
     }
+}
+
+fn app_concern(
+    app: &ScreenApp,
+    name: &str,
+    access: Access,
+    permission: Option<Permission>,
+) -> Concern {
+    let is = |list: &[&str]| list.contains(&name);
+    let (risk, reason) = if name == "unknown" {
+        (Risk::Medium, Reason::UnknownProgram)
+    } else if access == Access::Look {
+        (Risk::Low, Reason::OwnPrograms)
+    } else if app.terminal || is(TERMINALS) {
+        (Risk::High, Reason::Terminal)
+    } else if is(SYSTEM_SETTINGS) {
+        (Risk::High, Reason::SystemSettings)
+    } else if is(FILE_PROGRAMS) {
+        (Risk::Medium, Reason::FileProgram)
+    } else {
+        (Risk::Medium, Reason::OwnPrograms)
+    };
+    concern(
+        Subject::App {
+            app: name.to_owned(),
+            access,
+        },
+        risk,
+        reason,
+        access == Access::Look,
+        permission,
+    )
 }
 
 fn is_own(name: &str) -> bool {
