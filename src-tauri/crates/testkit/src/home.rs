@@ -38,7 +38,7 @@ pub(crate) fn random_word() -> String {
     if getrandom::fill(&mut bytes).is_err() {
         bytes = u64::from(std::process::id()).to_le_bytes();
     }
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    format!("{:016x}", u64::from_le_bytes(bytes))
 }
 
 /// A home folder with the usual layout, removed on drop.

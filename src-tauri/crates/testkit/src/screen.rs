@@ -149,6 +149,10 @@ impl std::fmt::Debug for TestScreen {
 
 impl TestScreen {
     /// Starts everything and returns when it is usable.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers write the options in place"
+    )]
     pub fn start(options: Options) -> Result<Self> {
         let home = TestHome::with_mark(options.mark.clone().unwrap_or_default())?;
         let authority = home.root().join("authority");

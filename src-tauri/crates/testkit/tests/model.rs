@@ -1,6 +1,11 @@
 //! The model server: each rule refuses a broken request and passes a right one, each fault has
 //! the right shape on the wire.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "these are tests, and so are their helpers"
+)]
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -61,7 +66,7 @@ fn send(stream: &mut TcpStream, path: &str, headers: &[(&str, &str)], body: &[u8
         body.len()
     );
     for (name, value) in headers {
-        request.push_str(&format!("{name}: {value}\r\n"));
+        request.extend([name, ": ", value, "\r\n"]);
     }
     request.push_str("\r\n");
     stream.write_all(request.as_bytes()).unwrap();
@@ -425,7 +430,7 @@ fn d02_pictures_are_checked() {
     };
     let garbage = STANDARD.encode([7; 500]);
     let reply = refused_by(Rules::default(), MESSAGES, messages(), "image", |body| {
-        set(body, &garbage)
+        set(body, &garbage);
     });
     assert!(reply.text().contains("Could not process image"));
     refused_by(Rules::default(), MESSAGES, messages(), "image", |body| {
@@ -546,7 +551,7 @@ fn d09_bodies_are_checked() {
     );
     let key = Rules::default().key.unwrap();
     refused_by(Rules::default(), MESSAGES, messages(), "secret", |body| {
-        body["system"] = json!(format!("key {key}"))
+        body["system"] = json!(format!("key {key}"));
     });
     refused_by(
         Rules {
@@ -580,17 +585,17 @@ fn tools_are_checked() {
     let tool = |body: &mut Value, field: &str, value: Value| body["tools"][1][field] = value;
     for name in ["Run", "run-command", "", &"x".repeat(65)] {
         refused_by(Rules::default(), MESSAGES, messages(), "tools", |body| {
-            tool(body, "name", json!(name))
+            tool(body, "name", json!(name));
         });
     }
     refused_by(Rules::default(), MESSAGES, messages(), "tools", |body| {
-        tool(body, "name", json!("computer"))
+        tool(body, "name", json!("computer"));
     });
     refused_by(Rules::default(), MESSAGES, messages(), "tools", |body| {
-        tool(body, "description", json!(" "))
+        tool(body, "description", json!(" "));
     });
     refused_by(Rules::default(), MESSAGES, messages(), "tools", |body| {
-        body["tools"][0]["type"] = json!("computer_20990101")
+        body["tools"][0]["type"] = json!("computer_20990101");
     });
     for schema in [
         json!({"type": "string"}),
@@ -602,7 +607,7 @@ fn tools_are_checked() {
         json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/nowhere"}}}),
     ] {
         refused_by(Rules::default(), MESSAGES, messages(), "schema", |body| {
-            tool(body, "input_schema", schema)
+            tool(body, "input_schema", schema);
         });
     }
     refused_by(Rules::default(), MESSAGES, messages(), "cache", |body| {

@@ -1,5 +1,11 @@
 //! The screen, the targets, the finder and the leak check, on a real X server.
 
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "these are tests, and so are their helpers"
+)]
+
 use std::time::{Duration, Instant};
 
 use fast_image_resize::images::Image;
@@ -44,24 +50,22 @@ fn as_sent(picture: &RgbImage, width: u32, height: u32) -> RgbImage {
 fn wait_for_text(screen: &TestScreen, shown: &str) -> (RgbImage, find::Point) {
     let mut found = None;
     wait_until(Duration::from_secs(40), || {
-        let first = screen.screenshot().unwrap();
-        std::thread::sleep(Duration::from_millis(200));
-        let second = screen.screenshot().unwrap();
-        if first != second {
+        if !settled(screen) {
             return false;
         }
+        let second = screen.screenshot().unwrap();
         let sent = as_sent(&second, 1456, 819);
         found = find::text(&sent, shown).unwrap().map(|point| (sent, point));
         found.is_some()
     });
-    if found.is_none() {
-        screen
-            .screenshot()
-            .unwrap()
-            .save(format!("/tmp/missing-{shown}.png"))
-            .unwrap();
-    }
     found.unwrap_or_else(|| panic!("`{shown}` cannot be read on the screen"))
+}
+
+/// Whether the picture stays the same for a while.
+fn settled(screen: &TestScreen) -> bool {
+    let first = screen.screenshot().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    first == screen.screenshot().unwrap()
 }
 
 /// The middle of the dark pixels of a text: its true centre on the screen, from full resolution.
@@ -126,8 +130,6 @@ fn text_of_a_dialog_is_found() {
             (f64::from(point.x) + 0.5) * scale,
             (f64::from(point.y) + 0.5) * scale,
         );
-        let around = Rect::new(x as i32 - 75, y as i32 - 10, 150, 20);
-        let _ = around;
         let words = find::words(&full).unwrap();
         let first = phrase.split(' ').next().unwrap();
         let last = phrase.split(' ').next_back().unwrap();
@@ -296,6 +298,7 @@ fn a_gtk_form_says_what_it_received() {
     let (_, point) = wait_for_text(&screen, "Submit order");
     let scale = 1920.0 / 1456.0;
     screen.move_pointer(5, 5).unwrap();
+    assert!(wait_until(LIMIT, || settled(&screen)));
     let before = screen.screenshot().unwrap();
     click(
         &screen,
@@ -304,7 +307,7 @@ fn a_gtk_form_says_what_it_received() {
     );
     assert!(wait_until(LIMIT, || form.clicks("dead") == 1));
     screen.move_pointer(5, 5).unwrap();
-    let _ = before;
+    assert!(wait_until(LIMIT, || screen.screenshot().unwrap() == before));
 }
 
 /// Virtual monitors divide the screen exactly as asked, the first being the primary.

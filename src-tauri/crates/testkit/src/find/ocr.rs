@@ -76,8 +76,9 @@ impl Pass {
 }
 
 /// The words per picture and pass: a script looks at the same picture several times.
-static READ: LazyLock<Mutex<HashMap<(blake3::Hash, Pass), Vec<Word>>>> =
-    LazyLock::new(Mutex::default);
+static READ: LazyLock<Mutex<Known>> = LazyLock::new(Mutex::default);
+
+type Known = HashMap<(blake3::Hash, Pass), Vec<Word>>;
 
 /// All words of the first pass, in reading order.
 pub fn words(image: &RgbImage) -> Result<Vec<Word>> {
@@ -105,19 +106,54 @@ pub(super) fn words_by(image: &RgbImage, pass: Pass) -> Result<Vec<Word>> {
 }
 
 fn recognise(image: &RgbImage, pass: Pass) -> Result<Vec<Word>> {
+    let Some((left, top, width, height)) = interesting(image) else {
+        return Ok(Vec::new());
+    };
     let scale = pass.scale();
-    let mut grey = imageops::grayscale(image);
+    let part = imageops::crop_imm(image, left, top, width, height).to_image();
+    let mut grey = imageops::grayscale(&part);
     if pass == Pass::Inverted {
         imageops::invert(&mut grey);
     }
-    let large = imageops::resize(
-        &grey,
-        grey.width() * scale,
-        grey.height() * scale,
-        FilterType::CatmullRom,
-    );
+    let large = imageops::resize(&grey, width * scale, height * scale, FilterType::CatmullRom);
     let table = tesseract(&large, pass.settings())?;
-    Ok(parse(&table, f64::from(scale)))
+    let mut words = parse(&table, f64::from(scale));
+    for word in &mut words {
+        word.left += f64::from(left);
+        word.top += f64::from(top);
+    }
+    Ok(words)
+}
+
+/// The part of a picture that is not plain desktop, as left, top, width and height. Reading takes
+/// time in proportion to the area, and most of a test's screen is empty.
+fn interesting(image: &RgbImage) -> Option<(u32, u32, u32, u32)> {
+    /// Compression moves plain pixels by less.
+    const NOISE: u8 = 24;
+    /// Letters at the very edge of a picture are read badly.
+    const MARGIN: u32 = 12;
+    let plain = image.get_pixel_checked(0, 0)?.0;
+    let (mut left, mut top, mut right, mut bottom) = (u32::MAX, u32::MAX, 0, 0);
+    for (x, y, pixel) in image.enumerate_pixels() {
+        if pixel
+            .0
+            .iter()
+            .zip(plain)
+            .any(|(a, b)| a.abs_diff(b) > NOISE)
+        {
+            left = left.min(x);
+            right = right.max(x);
+            top = top.min(y);
+            bottom = bottom.max(y);
+        }
+    }
+    if left > right {
+        return None;
+    }
+    let (left, top) = (left.saturating_sub(MARGIN), top.saturating_sub(MARGIN));
+    let right = (right + MARGIN).min(image.width() - 1);
+    let bottom = (bottom + MARGIN).min(image.height() - 1);
+    Some((left, top, right - left + 1, bottom - top + 1))
 }
 
 fn tesseract(image: &GrayImage, (segmentation, threshold): (&str, &str)) -> Result<String> {

@@ -53,7 +53,7 @@ pub fn template(image: &RgbImage, wanted: &RgbImage) -> Option<Point> {
 /// Normalised cross-correlation at one place, looking at every `step`th pixel each way.
 fn correlation(whole: &GrayImage, part: &GrayImage, left: u32, top: u32, step: usize) -> f64 {
     let (mut count, mut sum_a, mut sum_b) = (0.0, 0.0, 0.0);
-    let (mut sum_aa, mut sum_bb, mut sum_ab) = (0.0, 0.0, 0.0);
+    let (mut squares_a, mut squares_b, mut products) = (0.0, 0.0, 0.0);
     for y in (0..part.height()).step_by(step) {
         for x in (0..part.width()).step_by(step) {
             let a = f64::from(whole.get_pixel(left + x, top + y).0[0]);
@@ -61,14 +61,14 @@ fn correlation(whole: &GrayImage, part: &GrayImage, left: u32, top: u32, step: u
             count += 1.0;
             sum_a += a;
             sum_b += b;
-            sum_aa += a * a;
-            sum_bb += b * b;
-            sum_ab += a * b;
+            squares_a += a * a;
+            squares_b += b * b;
+            products += a * b;
         }
     }
-    let spread = (count * sum_aa - sum_a * sum_a) * (count * sum_bb - sum_b * sum_b);
+    let spread = (count * squares_a - sum_a * sum_a) * (count * squares_b - sum_b * sum_b);
     if spread <= 0.0 {
         return 0.0;
     }
-    (count * sum_ab - sum_a * sum_b) / spread.sqrt()
+    (count * products - sum_a * sum_b) / spread.sqrt()
 }

@@ -230,8 +230,8 @@ fn morsels(text: &str) -> Vec<&str> {
     let mut rest = text;
     let mut morsels = Vec::new();
     while !rest.is_empty() {
-        let cut = rest.floor_char_boundary(size.min(rest.len()));
-        let cut = if cut == 0 { rest.len() } else { cut };
+        let cut = (size..rest.len()).find(|at| rest.is_char_boundary(*at));
+        let cut = cut.unwrap_or(rest.len());
         let (first, more) = rest.split_at(cut);
         morsels.push(first);
         rest = more;

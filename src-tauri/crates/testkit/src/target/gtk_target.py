@@ -29,6 +29,9 @@ Gtk.StyleContext.add_provider_for_screen(
     Gdk.Screen.get_default(), provider, Gtk.STYLE_PROVIDER_PRIORITY_USER
 )
 
+# A blinking cursor would change the picture while nothing happens.
+Gtk.Settings.get_default().set_property("gtk-cursor-blink", False)
+
 window = Gtk.Window(title=title)
 window.set_default_size(900, 640)
 window.set_position(Gtk.WindowPosition.CENTER)

@@ -20,7 +20,7 @@ pub(super) fn body(spoken: &Spoken<'_>) -> Value {
             .unwrap_or_else(|_| Value::String(call.arguments.clone()));
         content.push(json!({"type": "tool_use", "id": id, "name": call.name, "input": input}));
     }
-    let mut message = start(spoken, usage(spoken));
+    let mut message = start(spoken, &usage(spoken));
     message["content"] = Value::Array(content);
     message["stop_reason"] = json!(reason(spoken));
     message
@@ -32,7 +32,7 @@ pub(super) fn stream(spoken: &Spoken<'_>) -> Vec<Vec<u8>> {
     let mut pieces = vec![
         event(
             "message_start",
-            &json!({"type": "message_start", "message": start(spoken, first)}),
+            &json!({"type": "message_start", "message": start(spoken, &first)}),
         ),
         event("ping", &json!({"type": "ping"})),
     ];
@@ -96,7 +96,7 @@ pub(super) fn stream(spoken: &Spoken<'_>) -> Vec<Vec<u8>> {
     pieces
 }
 
-fn start(spoken: &Spoken<'_>, usage: Value) -> Value {
+fn start(spoken: &Spoken<'_>, usage: &Value) -> Value {
     json!({
         "id": format!("msg_01{}", spoken.id), "type": "message", "role": "assistant",
         "model": spoken.model, "content": [], "stop_reason": null, "stop_sequence": null,

@@ -149,7 +149,7 @@ fn content(content: &Value, speaker: Speaker, place: &str, reading: &mut Reading
         match kind {
             _ if kind == written => parts.push(Part::Text(text(block, "text").to_owned())),
             "refusal" if speaker == Speaker::Assistant => {
-                parts.push(Part::Text(text(block, "refusal").to_owned()))
+                parts.push(Part::Text(text(block, "refusal").to_owned()));
             }
             "input_image" | "computer_screenshot" if speaker != Speaker::Assistant => {
                 let address = text(block, "image_url");
