@@ -240,7 +240,8 @@ impl ComputerAction {
         };
         if let Some(map) = arguments.as_object_mut() {
             map.retain(|name, value| {
-                !value.is_null() && !(name == "text" && value.as_str() == Some(""))
+                let empty = name == "text" && value.as_str() == Some("");
+                !value.is_null() && !empty
             });
         }
         arguments

@@ -32,7 +32,7 @@ pub(crate) struct State {
     pub(crate) windows: Vec<Window>,
     pub(crate) focused: Option<u64>,
     pub(crate) pointer: InputPoint,
-    pub(crate) state: ScreenState,
+    pub(crate) usable: ScreenState,
     pub(crate) clipboard: Option<String>,
     /// Everything injected, in words.
     pub(crate) log: Vec<String>,
@@ -107,7 +107,7 @@ impl Fake {
             windows: Vec::new(),
             focused: None,
             pointer: InputPoint { x: 0, y: 0 },
-            state: ScreenState::Usable,
+            usable: ScreenState::Usable,
             clipboard: None,
             log: Vec::new(),
             held: Held {
@@ -190,7 +190,7 @@ impl Screen for Fake {
     }
 
     fn state(&self) -> Result<ScreenState, ScreenError> {
-        Ok(self.with(|state| state.state))
+        Ok(self.with(|state| state.usable))
     }
 }
 

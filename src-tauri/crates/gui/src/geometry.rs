@@ -50,9 +50,11 @@ impl PhysicalRect {
     /// A square of up to `side` pixels around a point, moved and cut so that it lies on the picture.
     pub fn around(point: PhysicalPoint, side: u32, picture: Size) -> Self {
         let span = |at: u32, length: u32| {
-            let size = side.clamp(1, length.max(1));
-            let start = at.saturating_sub(size / 2).min(length.saturating_sub(size));
-            (start, size)
+            let extent = side.clamp(1, length.max(1));
+            let start = at
+                .saturating_sub(extent / 2)
+                .min(length.saturating_sub(extent));
+            (start, extent)
         };
         let (x, width) = span(point.x, picture.width);
         let (y, height) = span(point.y, picture.height);

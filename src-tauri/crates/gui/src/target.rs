@@ -1,5 +1,7 @@
 //! Which program an action reaches, and whether it may be reached at all.
 
+use std::fmt::Write as _;
+
 use openspace_grounding::ScreenApp;
 
 use crate::{Key, Window, key};
@@ -11,6 +13,22 @@ pub trait OffLimits: Send + Sync {
 
     /// The keys that stop a run, pressed together; empty when there are none.
     fn stop_chord(&self) -> Vec<Key>;
+}
+
+/// Stands for text in a terminal that is not known: pastes, texts that broke off. No policy can read a
+/// line with it as a command.
+pub(crate) const UNKNOWN: char = '\u{16}';
+/// A line nobody ends must not grow for ever; its end is what is judged.
+const LONGEST: usize = 40_000;
+
+/// Whether a window must not be touched: it is ours, or its title carries the marker.
+pub(crate) fn is_own(
+    off_limits: Option<&dyn OffLimits>,
+    marker: Option<&str>,
+    window: &Window,
+) -> bool {
+    marker.is_some_and(|marker| !marker.is_empty() && window.title.contains(marker))
+        || off_limits.is_some_and(|off_limits| off_limits.is_own(window))
 }
 
 /// Window classes that run what is typed into them, beside those whose names say so.
@@ -126,7 +144,9 @@ pub(crate) fn terminal_input(chord: &key::Chord) -> String {
             (None, 0xff53) => line.push_str("\u{1b}[C"),
             (None, 0xff51) => line.push_str("\u{1b}[D"),
             // Whatever else it is, it must not look like plain text.
-            (None, other) => line.push_str(&format!("\u{1b}[{other:x}~")),
+            (None, other) => {
+                let _ = write!(line, "\u{1b}[{other:x}~");
+            }
         }
     }
     line
@@ -163,8 +183,6 @@ pub(crate) fn pending_after(pending: &str, typed: &str) -> String {
             other => line.push(other),
         }
     }
-    // A line nobody ends must not grow for ever; its end is what is judged.
-    const LONGEST: usize = 40_000;
     if line.len() > LONGEST {
         line = line.chars().skip(line.chars().count() / 2).collect();
     }

@@ -220,6 +220,9 @@ fn judge(session: &mut GuiSession, kind: Kind, wanted: &Wanted) -> Result<Asked,
         let judged = session.judge(action, wanted.base.as_ref(), &mut pending)?;
         for one in &judged.actions {
             if !covers(&asked.actions, one) {
+                // The beginning of a line is not asked about beside the line.
+                let whole = std::slice::from_ref(one);
+                asked.actions.retain(|begun| !covers(whole, begun));
                 asked.actions.push(one.clone());
             }
         }

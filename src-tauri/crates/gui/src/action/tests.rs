@@ -29,14 +29,14 @@ fn frame() -> FrameGeometry {
     }
 }
 
-fn read(arguments: Value) -> Result<ComputerAction, GuiError> {
+fn read(arguments: &Value) -> Result<ComputerAction, GuiError> {
     let frame = frame();
     let reading = Reading {
         frame: Some(&frame),
         coordinates: Coordinates::Pixels,
         keys: KeyOptions::default(),
     };
-    parse(&arguments, reading)
+    parse(arguments, reading)
 }
 
 fn at(x: u32, y: u32) -> Place {
@@ -116,10 +116,10 @@ fn shapes_of_the_hosted_tool() {
         ),
     ];
     for (arguments, expected) in cases {
-        assert_eq!(read(arguments.clone()), Ok(expected), "{arguments}");
+        assert_eq!(read(&arguments), Ok(expected), "{arguments}");
     }
     for name in schema::ACTIONS {
-        let known = read(json!({"action": name}));
+        let known = read(&json!({"action": name}));
         let text = known
             .err()
             .map(|error| error.to_string())
@@ -140,7 +140,7 @@ fn d08_bad_positions_are_errors() {
         json!([f64::NAN, 1]),
         json!("10,20"),
     ] {
-        let error = read(json!({"action": "left_click", "coordinate": bad})).unwrap_err();
+        let error = read(&json!({"action": "left_click", "coordinate": bad})).unwrap_err();
         assert!(matches!(error, GuiError::Point(_)), "{bad}: {error}");
         assert!(error.to_string().contains("1023"), "{error}");
     }
@@ -150,7 +150,7 @@ fn d08_bad_positions_are_errors() {
         json!([0, 0, 9]),
         json!("all"),
     ] {
-        assert!(read(json!({"action": "zoom", "region": bad})).is_err());
+        assert!(read(&json!({"action": "zoom", "region": bad})).is_err());
     }
 }
 
@@ -178,7 +178,7 @@ fn other_mistakes_are_named() {
         (json!({"action": "key", "text": "Entr"}), "Return"),
         (json!("screenshot"), "action"),
     ] {
-        let text = read(arguments.clone()).unwrap_err().to_string();
+        let text = read(&arguments).unwrap_err().to_string();
         assert!(text.contains(named), "{arguments}: {text}");
     }
 }

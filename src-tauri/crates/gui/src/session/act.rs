@@ -17,7 +17,7 @@ use crate::{
     geometry::{FrameGeometry, PhysicalPoint, PhysicalRect, SentPoint},
     record::{Crop, StepRecord, Target, TargetWindow},
     settle::{RealPace, Settled, settle, sleep},
-    target::pending_after,
+    target::{UNKNOWN, is_own, pending_after},
 };
 
 /// So many actions in a row without a visible change are a reason to do something else.
@@ -38,6 +38,7 @@ struct Before {
     capture: Capture,
     /// Small changes since the last frame: carets and clocks that move without our doing.
     restless: Option<Change>,
+    hash: String,
     element: Option<Element>,
 }
 
@@ -142,8 +143,9 @@ impl GuiSession {
     ) -> Result<Done, GuiError> {
         let before = self.before(judged)?;
         let start = Instant::now();
-        self.inject(action, base, judged, permitted, hooks)?;
-        self.remember_typed(judged);
+        let injected = self.inject(action, base, judged, permitted, hooks);
+        self.remember_typed(judged, injected.is_ok());
+        injected?;
 
         let (monitors, monitor) = self.monitors()?;
         let tree = last.then(|| self.tree.clone()).flatten();
@@ -224,30 +226,43 @@ impl GuiSession {
             (capture, element)
         });
         let capture = capture?;
-        let restless = self.frame.as_ref().and_then(|frame| {
+        let mut restless = None;
+        let mut hash = None;
+        if let Some(frame) = &self.frame {
             let change = Change::between(&frame.capture, &capture);
-            (!change.is_empty() && change.is_small()).then_some(change)
-        });
+            if change.is_empty() {
+                hash = Some(frame.hash.clone());
+            } else if change.is_small() {
+                restless = Some(change);
+            }
+        }
         Ok(Before {
+            hash: hash.unwrap_or_else(|| crate::encode::hash(&capture)),
             capture,
             restless,
             element,
         })
     }
 
-    /// The unfinished line of a terminal after what was typed into it.
-    fn remember_typed(&mut self, judged: &Judged) {
+    /// The unfinished line of a terminal after what was typed into it. When that broke off, nobody
+    /// knows how much of it is there.
+    fn remember_typed(&mut self, judged: &Judged, whole: bool) {
         let line = judged.actions.iter().find_map(|action| match action {
             Action::TypedCommand { line, .. } => Some(line),
             _ => None,
         });
-        if let (Some(line), Some(window)) = (line, &judged.window) {
-            let rest = pending_after("", line);
-            if rest.is_empty() {
-                self.pending.remove(&window.id);
-            } else {
-                self.pending.insert(window.id, rest);
-            }
+        let (Some(line), Some(window)) = (line, &judged.window) else {
+            return;
+        };
+        let rest = if whole {
+            pending_after("", line)
+        } else {
+            format!("{}{UNKNOWN}", line.replace('\n', &UNKNOWN.to_string()))
+        };
+        if rest.is_empty() {
+            self.pending.remove(&window.id);
+        } else {
+            self.pending.insert(window.id, rest);
         }
     }
 
@@ -334,22 +349,27 @@ impl GuiSession {
             ComputerAction::Type { text } if !secret => Some(text.clone()),
             _ => None,
         };
+        let target = judged
+            .point
+            .map(|point| target(point, action.place().and_then(sent), element.clone()));
+        let mut arguments = action.arguments();
+        // A click on an element has no position of its own.
+        if let (Some(Place::Input(_)), Some(at)) = (
+            action.place(),
+            target.as_ref().and_then(|target| target.sent),
+        ) {
+            arguments["coordinate"] = serde_json::json!([at.x, at.y]);
+        }
         StepRecord {
-            action: if secret {
-                Value::Null
-            } else {
-                action.arguments()
-            },
+            action: if secret { Value::Null } else { arguments },
             geometry: geometry.cloned(),
-            target: judged
-                .point
-                .map(|point| target(point, action.place().and_then(sent), element.clone())),
+            target,
             other_end,
             focus: element.filter(|_| !on_screen),
             window: judged.window.as_ref().map(TargetWindow::from),
             typed,
             secret,
-            hash_before: Some(crate::encode::hash(&before.capture)),
+            hash_before: Some(before.hash.clone()),
             hash_after: None,
             changed,
             settled_ms: u64::try_from(settled.waited.as_millis()).unwrap_or(u64::MAX),
@@ -512,12 +532,9 @@ impl GuiSession {
                 if window.as_ref().map(|window| window.id) == start {
                     return true;
                 }
-                let own = window.as_ref().is_some_and(|window| {
-                    let marked =
-                        |marker: &String| !marker.is_empty() && window.title.contains(marker);
-                    marker.as_ref().is_some_and(marked)
-                        || off_limits.as_ref().is_some_and(|off| off.is_own(window))
-                });
+                let own = window
+                    .as_ref()
+                    .is_some_and(|window| is_own(off_limits.as_deref(), marker.as_deref(), window));
                 let app = crate::target::app_of(window.as_ref(), own);
                 let title = app.title.clone();
                 let wanted = Action::Screen {

@@ -12,15 +12,13 @@ use crate::{
     geometry::{FrameGeometry, PhysicalRect, Size},
     key::Chord,
     settle::sleep,
-    target::{app_of, is_paste, pending_after, terminal_input},
+    target::{UNKNOWN, app_of, is_own, is_paste, pending_after, terminal_input},
 };
 
 /// Edge of the part of the picture that must not change while somebody is asked, in captured pixels.
 const TARGET: u32 = 96;
 /// A caret blinks about once a second: so long a target may take to look as before again.
 const BLINK: Duration = Duration::from_millis(700);
-/// What stands for a paste whose text is not known; no policy can read it as a command.
-const UNKNOWN_PASTE: char = '\u{16}';
 
 /// What an action would do.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -127,7 +125,7 @@ impl GuiSession {
                 let judged = self.judge_place(*at, base, Access::Click)?;
                 if *button == crate::Button::Middle {
                     // In a terminal the middle button pastes what was selected anywhere.
-                    return Ok(self.with_paste(judged, pending));
+                    return Ok(Self::with_paste(judged, pending));
                 }
                 Ok(judged)
             }
@@ -151,13 +149,12 @@ impl GuiSession {
     }
 
     pub(super) fn is_own(&self, window: &Window) -> bool {
-        let marked = |marker: &String| !marker.is_empty() && window.title.contains(marker.as_str());
-        self.options.marker.as_ref().is_some_and(marked)
-            || self
-                .options
-                .off_limits
-                .as_ref()
-                .is_some_and(|off_limits| off_limits.is_own(window))
+        let options = &self.options;
+        is_own(
+            options.off_limits.as_deref(),
+            options.marker.as_deref(),
+            window,
+        )
     }
 
     /// Where a place is in input space.
@@ -211,7 +208,7 @@ impl GuiSession {
         let across = start.window.as_ref().map(|w| w.id) != end.window.as_ref().map(|w| w.id);
         // What is dropped on a terminal is typed there.
         let end = if across {
-            self.with_paste(end, pending)
+            Self::with_paste(end, pending)
         } else {
             end
         };
@@ -228,14 +225,14 @@ impl GuiSession {
         })
     }
 
-    fn with_paste(&self, mut judged: Judged, pending: &mut HashMap<u64, String>) -> Judged {
+    fn with_paste(mut judged: Judged, pending: &mut HashMap<u64, String>) -> Judged {
         let terminal = judged.window.as_ref().and_then(|window| {
             let app = app_of(Some(window), judged.own.is_some());
             app.terminal.then_some((window.id, app))
         });
         if let Some((id, app)) = terminal {
             let line = pending.entry(id).or_default();
-            line.push(UNKNOWN_PASTE);
+            line.push(UNKNOWN);
             judged.actions.push(Action::TypedCommand {
                 app,
                 line: line.clone(),
@@ -248,7 +245,7 @@ impl GuiSession {
     fn text_of(&mut self, chord: &Chord) -> Result<String, GuiError> {
         if is_paste(chord) {
             let pasted = self.input.clipboard()?;
-            return Ok(pasted.unwrap_or_else(|| UNKNOWN_PASTE.into()));
+            return Ok(pasted.unwrap_or_else(|| UNKNOWN.into()));
         }
         Ok(terminal_input(chord))
     }

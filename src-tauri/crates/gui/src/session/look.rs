@@ -98,19 +98,18 @@ impl GuiSession {
                 && old.geometry.monitor == geometry.monitor
                 && covered.is_empty()
         });
-        let (hash, image, id) = match old {
-            Some(old) => (old.hash, old.image, old.id),
-            None => {
-                let (hash, image) = picture(&capture, &covered, geometry.sent)?;
-                CaptureCheck::file(image.data.len())?;
-                (hash, image, None)
-            }
+        let (hash, image, id) = if let Some(old) = old {
+            (old.hash, old.image, old.id)
+        } else {
+            let (hash, image) = picture(&capture, &covered, geometry.sent)?;
+            CaptureCheck::file(image.data.len())?;
+            (hash, image, None)
         };
         let window = self.screen.focused()?;
         self.check.motion(&hash, window.as_ref())?;
         let mut notes: Vec<String> = note.into_iter().collect();
         if monitors.len() > 1 {
-            notes.push(self.monitors_told(monitors, &geometry.monitor));
+            notes.push(Self::monitors_told(monitors, &geometry.monitor));
         }
         self.generation += 1;
         Ok(self.frame.insert(Frame {
@@ -123,7 +122,7 @@ impl GuiSession {
         }))
     }
 
-    fn monitors_told(&self, monitors: &[Monitor], shown: &Monitor) -> String {
+    fn monitors_told(monitors: &[Monitor], shown: &Monitor) -> String {
         let names: Vec<String> = monitors
             .iter()
             .enumerate()

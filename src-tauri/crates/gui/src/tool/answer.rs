@@ -217,14 +217,13 @@ impl Shown {
             found.ok_or_else(|| ToolError::Failed("there is no picture of the screen".into()))?;
         let image = new.image.clone();
         let fresh = known.is_none();
-        let frame = match known {
-            Some(frame) => frame,
-            None => {
-                let frame = context.keep.frame(new).await?;
-                let kept = frame.clone();
-                shared.blocking(move |session| session.kept(kept)).await?;
-                frame
-            }
+        let frame = if let Some(frame) = known {
+            frame
+        } else {
+            let frame = context.keep.frame(new).await?;
+            let kept = frame.clone();
+            shared.blocking(move |session| session.kept(kept)).await?;
+            frame
         };
         Ok(Self {
             frame,

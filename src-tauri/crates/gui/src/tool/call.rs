@@ -13,7 +13,7 @@ use super::{
     answer::{Answer, fresh},
 };
 use crate::{
-    GuiError, Held,
+    GuiError, GuiSession, Held,
     action::ComputerAction,
     session::{Hooks, Judged, Step},
 };
@@ -55,7 +55,7 @@ pub(super) async fn run(
         Err(error) => return Err(error.into()),
     };
     if kind == Kind::Tree {
-        let text = shared.blocking(|session| session.list_elements()).await??;
+        let text = shared.blocking(GuiSession::list_elements).await??;
         return Ok(Output::text(text));
     }
     if wanted.actions.iter().any(ComputerAction::is_control) {

@@ -388,10 +388,10 @@ async fn a_batch_into_a_terminal_is_judged_as_a_whole() {
         {"action": "key", "text": "Return"},
     ]});
     let judged = bench.actions("computer_batch", batch.clone()).await;
-    assert!(judged.iter().any(|action| matches!(
-        action,
-        Action::TypedCommand { line, .. } if line == "ls\n"
-    )));
+    assert!(matches!(
+        &judged[..],
+        [Action::TypedCommand { line, .. }] if line == "ls\n"
+    ));
     let output = bench.call("computer_batch", batch).await.unwrap();
     assert_eq!(pictures(&output), 1);
     assert!(bench.around.gate.asked.lock().unwrap().is_empty());
@@ -482,7 +482,7 @@ async fn an_unjudged_call_asks_first() {
     bench.look().await;
     let fake = bench.fake.clone();
     *bench.around.gate.meanwhile.lock().unwrap() = Some(Box::new(move || {
-        fake.with(|state| state.paint(100, 100, 20, 255))
+        fake.with(|state| state.paint(100, 100, 20, 255));
     }));
     bench
         .around
@@ -606,7 +606,7 @@ async fn a_drag_has_a_start_and_a_way() {
 #[tokio::test]
 async fn a_locked_screen_is_not_shown() {
     let bench = Bench::new(|_| {});
-    bench.fake.with(|state| state.state = ScreenState::Locked);
+    bench.fake.with(|state| state.usable = ScreenState::Locked);
     let refused = bench.computer(json!({"action": "screenshot"})).await;
     assert!(matches!(refused, Err(ToolError::Unavailable(text)) if text.contains("locked")));
     assert!(bench.around.keep.frames.lock().unwrap().is_empty());
@@ -724,4 +724,30 @@ async fn d03_the_model_chooses_a_monitor() {
         .computer(json!({"action": "screenshot", "monitor": "HDMI-9"}))
         .await;
     assert!(matches!(refused, Err(ToolError::NotFound(text)) if text.contains("left")));
+}
+
+/// A text for a terminal that broke off leaves a line nobody knows, and it is judged as such.
+#[tokio::test]
+async fn a_broken_line_in_a_terminal_is_unknown() {
+    let bench = Bench::new(|_| {});
+    bench.fake.open(window(1, "xterm", 0, 0, 400, 300));
+    let around = surroundings();
+    let gate = around.gate.clone();
+    bench.fake.react(move |_, what| {
+        if what == "type r" {
+            gate.running.store(false, Ordering::SeqCst);
+        }
+    });
+    let tool = bench.tool("computer").await;
+    let typed = json!({"action": "type", "text": "rm -rf x"});
+    tool.actions(&typed, &around.context).await.unwrap();
+    let ended = tool.call(typed, Permit::Immediate, &around.context).await;
+    assert_eq!(ended, Err(ToolError::Cancelled));
+    let judged = bench
+        .actions("computer", json!({"action": "key", "text": "Return"}))
+        .await;
+    let [Action::TypedCommand { line, .. }] = &judged[..] else {
+        panic!("{judged:?}");
+    };
+    assert!(line.contains('\u{16}') && line.ends_with('\n'), "{line:?}");
 }
