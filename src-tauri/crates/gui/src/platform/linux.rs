@@ -28,11 +28,11 @@ pub(super) fn open(options: &Options) -> Result<Platform, ScreenError> {
         ));
     };
     let authority = options.authority.as_deref();
-    let screen = x11::X11Screen::open(name, authority)?;
+    let screen = Arc::new(x11::X11Screen::open(name, authority)?);
     let input = x11::X11Input::open(name, authority)?;
-    let tree = atspi::AtspiTree::start(options.session_bus.clone());
+    let tree = atspi::AtspiTree::start(Arc::clone(&screen), options.session_bus.clone());
     Ok(Platform {
-        screen: Arc::new(screen),
+        screen,
         input: Box::new(input),
         tree: tree.map(|tree| Arc::new(tree) as Arc<dyn Tree>),
         display_name: name.to_owned(),

@@ -62,7 +62,13 @@ impl PrivateDisplay {
             .map_err(|error| ScreenError::NoDisplay(error.to_string()))?;
         let ended = || ScreenError::NoDisplay("the private display ended while starting".into());
         let (name, authority, pids) = answer.recv().map_err(|_| ended())??;
-        Ok(Self { name, authority, pids, stop: Some(stop), keeper: Some(keeper) })
+        Ok(Self {
+            name,
+            authority,
+            pids,
+            stop: Some(stop),
+            keeper: Some(keeper),
+        })
     }
 
     /// Its name, such as `:7`, for `DISPLAY`.
@@ -111,7 +117,11 @@ impl Running {
         };
         let (file, cookie) = fresh_names(folder).map_err(|error| failed("no randomness", error))?;
         authority::write(&file, &cookie).map_err(|error| failed("no authority file", error))?;
-        let mut running = Self { name: String::new(), authority: file, children: Vec::new() };
+        let mut running = Self {
+            name: String::new(),
+            authority: file,
+            children: Vec::new(),
+        };
         running.start_server(width, height)?;
         running.start_window_manager();
         Ok(running)
@@ -126,7 +136,17 @@ impl Running {
         let mut command = Command::new("Xvfb");
         // The number it found free comes through its standard output.
         command
-            .args(["-displayfd", "1", "-nolisten", "tcp", "-noreset", "-s", "0", "-screen", "0"])
+            .args([
+                "-displayfd",
+                "1",
+                "-nolisten",
+                "tcp",
+                "-noreset",
+                "-s",
+                "0",
+                "-screen",
+                "0",
+            ])
             .arg(format!("{width}x{height}x24"))
             .arg("-auth")
             .arg(&self.authority)
@@ -153,7 +173,10 @@ impl Running {
             if let Some(errors) = errors {
                 let _ = errors.take(2000).read_to_string(&mut said);
             }
-            return Err(ScreenError::NoDisplay(format!("Xvfb would not start: {}", said.trim())));
+            return Err(ScreenError::NoDisplay(format!(
+                "Xvfb would not start: {}",
+                said.trim()
+            )));
         };
         if let Some(errors) = errors {
             // A full pipe would stop the server.
@@ -184,7 +207,9 @@ impl Running {
 
     fn wait_until_managed(&self) {
         let until = Instant::now() + MANAGED;
-        let Ok(display) = Display::open(&self.name, Some(&self.authority)) else { return };
+        let Ok(display) = Display::open(&self.name, Some(&self.authority)) else {
+            return;
+        };
         let check = display.atoms._NET_SUPPORTING_WM_CHECK;
         while Instant::now() < until {
             let there = display
@@ -256,7 +281,11 @@ fn first_line(output: std::process::ChildStdout, limit: Duration) -> Option<Stri
         let mut text = String::new();
         let read = BufReader::new(output).read_line(&mut text);
         // Whoever waited may have given up.
-        let _ = line.send(read.ok().filter(|read| *read > 0).map(|_| text.trim().to_owned()));
+        let _ = line.send(
+            read.ok()
+                .filter(|read| *read > 0)
+                .map(|_| text.trim().to_owned()),
+        );
     });
     answer.recv_timeout(limit).ok().flatten()
 }
@@ -266,8 +295,10 @@ fn fresh_names(folder: &Path) -> std::io::Result<(PathBuf, [u8; 16])> {
     let mut random = [0; 24];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut random)?;
     let (cookie, name) = random.split_at(16);
-    let name: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+    let name = name
+        .iter()
+        .fold(0u64, |all, byte| all << 8 | u64::from(*byte));
     let mut fixed = [0; 16];
     fixed.copy_from_slice(cookie);
-    Ok((folder.join(format!("xauthority-{name}")), fixed))
+    Ok((folder.join(format!("xauthority-{name:016x}")), fixed))
 }

@@ -61,7 +61,12 @@ struct Entry<'a> {
 fn entry<'a>(rest: &mut &'a [u8]) -> Option<Entry<'a>> {
     let family = number(rest)?;
     let _address = counted(rest)?;
-    Some(Entry { family, number: counted(rest)?, scheme: counted(rest)?, data: counted(rest)? })
+    Some(Entry {
+        family,
+        number: counted(rest)?,
+        scheme: counted(rest)?,
+        data: counted(rest)?,
+    })
 }
 
 fn counted<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {

@@ -46,19 +46,32 @@ impl Grabber {
             )));
         }
         let conn = &display.conn;
-        let sharing = conn.extension_information(shm::X11_EXTENSION_NAME)?.is_some()
+        let sharing = conn
+            .extension_information(shm::X11_EXTENSION_NAME)?
+            .is_some()
             && shm::query_version(conn)?.reply().is_ok_and(|version| {
                 // Descriptors can be passed since 1.2.
                 (version.major_version, version.minor_version) >= (1, 2)
             });
-        Ok(Self { shared: None, sharing })
+        Ok(Self {
+            shared: None,
+            sharing,
+        })
     }
 
     /// The pixels of `area`, which must lie inside the root window.
-    pub(crate) fn grab(&mut self, display: &Display, area: InputRect) -> Result<Capture, ScreenError> {
+    pub(crate) fn grab(
+        &mut self,
+        display: &Display,
+        area: InputRect,
+    ) -> Result<Capture, ScreenError> {
         let bytes = area.width as usize * area.height as usize * 4;
         if self.sharing {
-            if self.shared.as_ref().is_none_or(|shared| shared.length < bytes) {
+            if self
+                .shared
+                .as_ref()
+                .is_none_or(|shared| shared.length < bytes)
+            {
                 if let Some(old) = self.shared.take() {
                     shm::detach(&display.conn, old.segment)?;
                 }
@@ -87,11 +100,18 @@ unsafe impl Send for Shared {}
 impl Shared {
     /// `None` when the server cannot reach our memory, as over a forwarded connection.
     fn attach(display: &Display, bytes: usize) -> Result<Option<Self>, ScreenError> {
-        let Some((memory, fd)) = map(bytes) else { return Ok(None) };
+        let Some((memory, fd)) = map(bytes) else {
+            return Ok(None);
+        };
         let conn = &display.conn;
         let segment = conn.generate_id()?;
-        let shared = Self { segment, memory, length: bytes };
-        let attached = shm::attach_fd(conn, segment, fd, false).map(x11rb::cookie::VoidCookie::check);
+        let shared = Self {
+            segment,
+            memory,
+            length: bytes,
+        };
+        let attached =
+            shm::attach_fd(conn, segment, fd, false).map(x11rb::cookie::VoidCookie::check);
         match attached {
             Ok(Ok(())) => Ok(Some(shared)),
             Ok(Err(error)) => {
@@ -105,7 +125,12 @@ impl Shared {
         }
     }
 
-    fn grab(&self, display: &Display, area: InputRect, bytes: usize) -> Result<Capture, ScreenError> {
+    fn grab(
+        &self,
+        display: &Display,
+        area: InputRect,
+        bytes: usize,
+    ) -> Result<Capture, ScreenError> {
         shm::get_image(
             &display.conn,
             display.root,
@@ -121,9 +146,34 @@ impl Shared {
         .reply()?;
         // SAFETY: `memory` maps `length >= bytes` bytes that live as long as `self`; the server
         // answered, so it has written them and writes no more until the next request.
-        let pixels = unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast::<u8>(), bytes) };
-        Ok(Capture { width: area.width, height: area.height, bgrx: pixels.to_vec() })
+        let pixels =
+            unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast::<u8>(), bytes) };
+        Ok(Capture {
+            width: area.width,
+            height: area.height,
+            bgrx: copied(pixels),
+        })
     }
+}
+
+/// A copy in few large pages where the system offers them: entering thousands of small fresh ones
+/// takes as long as the picture itself.
+fn copied(pixels: &[u8]) -> Vec<u8> {
+    const HUGE: usize = 2 << 20;
+    let mut copy: Vec<u8> = Vec::with_capacity(pixels.len());
+    let begin = copy.as_mut_ptr() as usize;
+    let first = begin.next_multiple_of(HUGE);
+    let end = begin + pixels.len();
+    if first + HUGE <= end {
+        // SAFETY: only advice about pages that belong wholly to `copy`; their content stays.
+        // It may fail, and then the pages are small.
+        unsafe {
+            let start = copy.as_mut_ptr().add(first - begin).cast();
+            libc::madvise(start, (end - first) / HUGE * HUGE, libc::MADV_HUGEPAGE);
+        }
+    }
+    copy.extend_from_slice(pixels);
+    copy
 }
 
 impl Drop for Shared {
@@ -178,5 +228,9 @@ fn through_connection(display: &Display, area: InputRect) -> Result<Capture, Scr
     }
     let mut bgrx = image.data;
     bgrx.truncate(bytes);
-    Ok(Capture { width: area.width, height: area.height, bgrx })
+    Ok(Capture {
+        width: area.width,
+        height: area.height,
+        bgrx,
+    })
 }

@@ -77,7 +77,13 @@ impl Clipboard {
         }
         let place = atoms.OPENSPACE_CLIPBOARD;
         conn.delete_property(self.window, place)?;
-        conn.convert_selection(self.window, atoms.CLIPBOARD, target, place, x11rb::CURRENT_TIME)?;
+        conn.convert_selection(
+            self.window,
+            atoms.CLIPBOARD,
+            target,
+            place,
+            x11rb::CURRENT_TIME,
+        )?;
         let mut deadline = Instant::now() + ANSWER;
         loop {
             match event_until(conn, deadline)? {
@@ -101,7 +107,9 @@ impl Clipboard {
         let mut whole = Vec::new();
         deadline = Instant::now() + ANSWER;
         while let Some(event) = event_until(conn, deadline)? {
-            let Event::PropertyNotify(note) = event else { continue };
+            let Event::PropertyNotify(note) = event else {
+                continue;
+            };
             let piece_is_there = note.window == self.window
                 && note.atom == place
                 && note.state == Property::NEW_VALUE;
@@ -133,13 +141,22 @@ impl Clipboard {
 
     /// Puts text on the clipboard.
     pub(crate) fn set(&mut self, text: &str) -> Result<(), InputError> {
-        if self.owner.as_ref().is_none_or(|owner| owner.thread.as_ref().is_none_or(JoinHandle::is_finished)) {
+        if self
+            .owner
+            .as_ref()
+            .is_none_or(|owner| owner.thread.as_ref().is_none_or(JoinHandle::is_finished))
+        {
             self.owner = Some(Owner::start(&self.name, self.authority.as_deref())?);
         }
-        let Some(owner) = &self.owner else { return Ok(()) };
+        let Some(owner) = &self.owner else {
+            return Ok(());
+        };
         let ended = || InputError::Lost("the clipboard thread ended".into());
         let (done, answer) = channel();
-        owner.texts.send((text.to_owned(), done)).map_err(|_| ended())?;
+        owner
+            .texts
+            .send((text.to_owned(), done))
+            .map_err(|_| ended())?;
         if let Some(waker) = &owner.waker {
             waker.wake();
         }
@@ -163,7 +180,11 @@ impl Owner {
                 }
             })
             .map_err(|error| lost(&error))?;
-        Ok(Self { texts, waker: Some(waker), thread: Some(thread) })
+        Ok(Self {
+            texts,
+            waker: Some(waker),
+            thread: Some(thread),
+        })
     }
 }
 
@@ -207,11 +228,19 @@ fn answer(display: &Display, window: Window, wake: &Wake, queue: &Texts) -> Resu
     }
 }
 
-fn hand_over(display: &Display, request: &SelectionRequestEvent, text: &str) -> Result<(), ReplyError> {
+fn hand_over(
+    display: &Display,
+    request: &SelectionRequestEvent,
+    text: &str,
+) -> Result<(), ReplyError> {
     let (conn, atoms) = (&display.conn, &display.atoms);
     let string = u32::from(AtomEnum::STRING);
     // Clients of old name no property and mean the target.
-    let place = if request.property == x11rb::NONE { request.target } else { request.property };
+    let place = if request.property == x11rb::NONE {
+        request.target
+    } else {
+        request.property
+    };
     let latin1: Vec<u8>;
     let (kind, bytes) = if request.target == atoms.TARGETS {
         let offered = [
@@ -221,14 +250,23 @@ fn hand_over(display: &Display, request: &SelectionRequestEvent, text: &str) -> 
             atoms.TEXT,
             string,
         ];
-        conn.change_property32(PropMode::REPLACE, request.requestor, place, AtomEnum::ATOM, &offered)?;
+        conn.change_property32(
+            PropMode::REPLACE,
+            request.requestor,
+            place,
+            AtomEnum::ATOM,
+            &offered,
+        )?;
         return notify(display, request, place);
     } else if request.target == atoms.UTF8_STRING || request.target == atoms.TEXT {
         (atoms.UTF8_STRING, text.as_bytes())
     } else if request.target == atoms.TEXT_PLAIN_UTF8 {
         (request.target, text.as_bytes())
     } else if request.target == string {
-        latin1 = text.chars().map(|it| u8::try_from(u32::from(it)).unwrap_or(b'?')).collect();
+        latin1 = text
+            .chars()
+            .map(|it| u8::try_from(u32::from(it)).unwrap_or(b'?'))
+            .collect();
         (string, latin1.as_slice())
     } else {
         return notify(display, request, x11rb::NONE);
@@ -241,7 +279,11 @@ fn hand_over(display: &Display, request: &SelectionRequestEvent, text: &str) -> 
     notify(display, request, place)
 }
 
-fn notify(display: &Display, request: &SelectionRequestEvent, place: u32) -> Result<(), ReplyError> {
+fn notify(
+    display: &Display,
+    request: &SelectionRequestEvent,
+    place: u32,
+) -> Result<(), ReplyError> {
     let event = SelectionNotifyEvent {
         response_type: SELECTION_NOTIFY_EVENT,
         sequence: 0,
@@ -251,6 +293,8 @@ fn notify(display: &Display, request: &SelectionRequestEvent, place: u32) -> Res
         target: request.target,
         property: place,
     };
-    display.conn.send_event(false, request.requestor, EventMask::NO_EVENT, event)?;
+    display
+        .conn
+        .send_event(false, request.requestor, EventMask::NO_EVENT, event)?;
     Ok(())
 }

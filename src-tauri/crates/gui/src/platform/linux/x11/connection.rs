@@ -33,6 +33,9 @@ x11rb::atom_manager! {
     }
 }
 
+/// Display `n` listens on port 6000 + n.
+const LAST_DISPLAY: u16 = u16::MAX - 6000;
+
 /// One connection to a display.
 pub(crate) struct Display {
     /// The connection. Requests are buffered until flushed or answered.
@@ -50,14 +53,24 @@ pub(crate) struct Display {
 impl Display {
     /// Connects to `name`, with the cookie of `file` or, without one, as every X client does.
     pub(crate) fn open(name: &str, file: Option<&Path>) -> Result<Self, ScreenError> {
-        let connected = match file {
-            Some(file) => connect_with(name, file),
-            None => RustConnection::connect(Some(name)),
+        let parsed = parse_display::parse_display(Some(name));
+        let connected = match (parsed, file) {
+            (Err(error), _) => Err(error.into()),
+            // x11rb adds it to the port 6000 without a check.
+            (Ok(parsed), _) if parsed.display > LAST_DISPLAY => return Err(misnamed(name)),
+            (Ok(parsed), Some(file)) => connect_with(&parsed, file),
+            (Ok(_), None) => RustConnection::connect(Some(name)),
         };
         let (conn, screen) = connected.map_err(|error| unreachable_display(name, &error))?;
         let root = conn.setup().roots[screen].root;
         let atoms = Atoms::new(&conn)?.reply()?;
-        Ok(Self { conn, root, screen, name: name.to_owned(), atoms })
+        Ok(Self {
+            conn,
+            root,
+            screen,
+            name: name.to_owned(),
+            atoms,
+        })
     }
 
     /// Refuses with a sentence a person can act on when an extension is missing.
@@ -101,8 +114,10 @@ impl Display {
     }
 }
 
-fn connect_with(name: &str, file: &Path) -> Result<(RustConnection, usize), ConnectError> {
-    let parsed = parse_display::parse_display(Some(name))?;
+fn connect_with(
+    parsed: &parse_display::ParsedDisplay,
+    file: &Path,
+) -> Result<(RustConnection, usize), ConnectError> {
     let screen = usize::from(parsed.screen);
     let cookie = authority::cookie(file, parsed.display)?;
     let mut refused = None;
@@ -136,14 +151,18 @@ fn unreachable_display(name: &str, error: &ConnectError) -> ScreenError {
             "the X server at `{name}` does not let us in ({error}); start from inside the \
              session, or set `XAUTHORITY` to the authority file of the session"
         ),
-        ConnectError::DisplayParsingError(_) => {
-            format!("`{name}` is not the name of an X display; one looks like `:0`")
-        }
+        ConnectError::DisplayParsingError(_) => return misnamed(name),
         ConnectError::InvalidScreen => {
             format!("the X server at `{name}` has no screen of that number; try without `.N`")
         }
         error => format!("connecting to the X server at `{name}` did not work: {error}"),
     })
+}
+
+fn misnamed(name: &str) -> ScreenError {
+    ScreenError::NoDisplay(format!(
+        "`{name}` is not the name of an X display; one looks like `:0`"
+    ))
 }
 
 /// A failed request on a living connection is as fatal for what was asked as a broken one.

@@ -35,7 +35,11 @@ pub fn release_held_with(held: &Held, authority: Option<&Path>) -> Result<(), Sc
     let send = |kind, detail| xtest::fake_input(conn, kind, detail, 0, x11rb::NONE, 0, 0, 0);
 
     let down = conn.query_keymap()?.reply()?.keys;
-    for keycode in held.keycodes.iter().filter_map(|keycode| u8::try_from(*keycode).ok()) {
+    for keycode in held
+        .keycodes
+        .iter()
+        .filter_map(|keycode| u8::try_from(*keycode).ok())
+    {
         if down[usize::from(keycode / 8)] & (1 << (keycode % 8)) != 0 {
             send(xproto::KEY_RELEASE_EVENT, keycode)?;
         }
@@ -50,7 +54,10 @@ pub fn release_held_with(held: &Held, authority: Option<&Path>) -> Result<(), Sc
         };
         if mask & u16::from(bit) != 0 {
             let index = mapping.iter().position(|it| *it == logical);
-            send(xproto::BUTTON_RELEASE_EVENT, index.map_or(logical, |index| index as u8 + 1))?;
+            send(
+                xproto::BUTTON_RELEASE_EVENT,
+                index.map_or(logical, |index| index as u8 + 1),
+            )?;
         }
     }
     display.sync()?;
@@ -65,7 +72,9 @@ fn restore(display: &Display, held: &Held) -> Result<(), ScreenError> {
     xkb::use_extension(&display.conn, 1, 0)?.reply()?;
     let layout = Layout::read(display)?;
     for (keycode, symbols) in &held.remapped {
-        let Ok(keycode) = u8::try_from(*keycode) else { continue };
+        let Ok(keycode) = u8::try_from(*keycode) else {
+            continue;
+        };
         let before = symbols.first().copied().unwrap_or(0);
         // Whoever changed the layout since has restored it already.
         if layout.first_symbol(keycode) != before {

@@ -66,7 +66,10 @@ impl HumanWatch {
             | XIEventMask::RAW_TOUCH_BEGIN;
         conn.xinput_xi_select_events(
             display.root,
-            &[EventMask { deviceid: Device::ALL_MASTER.into(), mask: vec![mask] }],
+            &[EventMask {
+                deviceid: Device::ALL_MASTER.into(),
+                mask: vec![mask],
+            }],
         )?
         .check()?;
         let (waker, wake) = waker().map_err(|error| ScreenError::Lost(error.to_string()))?;
@@ -74,7 +77,10 @@ impl HumanWatch {
             .name("human-watch".into())
             .spawn(move || watch(&display, &wake, &callback))
             .map_err(|error| ScreenError::Lost(error.to_string()))?;
-        Ok(Self { waker: Some(waker), thread: Some(thread) })
+        Ok(Self {
+            waker: Some(waker),
+            thread: Some(thread),
+        })
     }
 }
 
@@ -108,13 +114,22 @@ fn watch(display: &Display, wake: &Wake, callback: &dyn Fn(HumanInput)) {
             Event::XinputRawKeyPress(event) => (event.sourceid, HumanInput::Key),
             Event::XinputRawButtonPress(event) => {
                 let wheel = (4..=7).contains(&event.detail);
-                (event.sourceid, if wheel { HumanInput::Wheel } else { HumanInput::Button })
+                (
+                    event.sourceid,
+                    if wheel {
+                        HumanInput::Wheel
+                    } else {
+                        HumanInput::Button
+                    },
+                )
             }
             Event::XinputRawTouchBegin(event) => (event.sourceid, HumanInput::Button),
             Event::XinputRawMotion(event) => (event.sourceid, HumanInput::Motion),
             _ => continue,
         };
-        let injected = *injects.entry(source).or_insert_with(|| is_injector(display, source));
+        let injected = *injects
+            .entry(source)
+            .or_insert_with(|| is_injector(display, source));
         if !injected {
             callback(input);
         }
@@ -122,7 +137,10 @@ fn watch(display: &Display, wake: &Wake, callback: &dyn Fn(HumanInput)) {
 }
 
 fn is_injector(display: &Display, device: DeviceId) -> bool {
-    let reply = display.conn.xinput_xi_query_device(device).map(x11rb::cookie::Cookie::reply);
+    let reply = display
+        .conn
+        .xinput_xi_query_device(device)
+        .map(x11rb::cookie::Cookie::reply);
     match reply {
         Ok(Ok(reply)) => reply
             .infos

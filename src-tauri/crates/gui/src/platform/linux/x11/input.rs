@@ -101,7 +101,7 @@ impl X11Input {
         Ok(())
     }
 
-    fn lock(&mut self, state: &State, modifiers: u8, group: u8) -> Result<(), InputError> {
+    fn lock(&mut self, state: State, modifiers: u8, group: u8) -> Result<(), InputError> {
         let before = (state.locked, state.locked_group);
         if before == (modifiers, group) && state.latched == 0 {
             return Ok(());
@@ -121,7 +121,11 @@ impl X11Input {
 
     /// Which physical button gives which logical one; a left-handed person swaps them.
     fn button_mapping(&self) -> Vec<u8> {
-        let reply = self.display.conn.get_pointer_mapping().map(x11rb::cookie::Cookie::reply);
+        let reply = self
+            .display
+            .conn
+            .get_pointer_mapping()
+            .map(x11rb::cookie::Cookie::reply);
         match reply {
             Ok(Ok(mapping)) => mapping.map,
             // A broken connection is reported by the event that follows.
@@ -130,8 +134,15 @@ impl X11Input {
     }
 
     fn pointer(&self) -> Result<InputPoint, InputError> {
-        let pointer = self.display.conn.query_pointer(self.display.root)?.reply()?;
-        Ok(InputPoint { x: pointer.root_x.into(), y: pointer.root_y.into() })
+        let pointer = self
+            .display
+            .conn
+            .query_pointer(self.display.root)?
+            .reply()?;
+        Ok(InputPoint {
+            x: pointer.root_x.into(),
+            y: pointer.root_y.into(),
+        })
     }
 
     fn layout(&mut self) -> Result<Layout, InputError> {
@@ -148,12 +159,16 @@ fn physical(button: Button, mapping: &[u8]) -> u8 {
         Button::Middle => 2,
         Button::Right => 3,
     };
-    mapping.iter().position(|it| *it == logical).map_or(logical, |index| index as u8 + 1)
+    mapping
+        .iter()
+        .position(|it| *it == logical)
+        .map_or(logical, |index| index as u8 + 1)
 }
 
 impl Input for X11Input {
     fn move_to(&mut self, point: InputPoint, may_act: &dyn Fn() -> bool) -> Result<(), InputError> {
-        let outside = || InputError::NotPermitted(format!("{}, {} is off the screen", point.x, point.y));
+        let outside =
+            || InputError::NotPermitted(format!("{}, {} is off the screen", point.x, point.y));
         let x = i16::try_from(point.x).map_err(|_| outside())?;
         let y = i16::try_from(point.y).map_err(|_| outside())?;
         let mut reached = point;
@@ -220,7 +235,11 @@ impl Input for X11Input {
     }
 
     fn key(&mut self, key: Key, down: bool, may_act: &dyn Fn() -> bool) -> Result<(), InputError> {
-        if down { self.chord_press(key, may_act) } else { self.chord_release(key, may_act) }
+        if down {
+            self.chord_press(key, may_act)
+        } else {
+            self.chord_release(key, may_act)
+        }
     }
 
     fn type_text(
@@ -243,7 +262,11 @@ impl Input for X11Input {
     fn held(&self) -> Held {
         Held {
             display: self.display.name.clone(),
-            keycodes: self.down.iter().map(|keycode| u32::from(*keycode)).collect(),
+            keycodes: self
+                .down
+                .iter()
+                .map(|keycode| u32::from(*keycode))
+                .collect(),
             buttons: self.buttons.clone(),
             remapped: self.keyboard.remapped(),
         }

@@ -94,13 +94,17 @@ pub(crate) fn lock(display: &Display, modifiers: u8, group: u8) -> Result<(), Re
 impl Keyboard {
     /// Forgets lent keys that somebody else has given another meaning since.
     pub(crate) fn reconcile(&mut self, layout: &Layout) {
-        self.lent.retain(|keycode, lent| layout.first_symbol(*keycode) == lent.symbol);
+        self.lent
+            .retain(|keycode, lent| layout.first_symbol(*keycode) == lent.symbol);
     }
 
     /// The stroke of a symbol we put on a key.
     pub(crate) fn stroke(&self, symbol: Keysym) -> Option<Stroke> {
         let (keycode, _) = self.lent.iter().find(|(_, lent)| lent.symbol == symbol)?;
-        Some(Stroke { keycode: *keycode, modifiers: 0 })
+        Some(Stroke {
+            keycode: *keycode,
+            modifiers: 0,
+        })
     }
 
     /// Notes that a key was pressed just now.
@@ -112,7 +116,11 @@ impl Keyboard {
 
     /// The keys we gave symbols, with what they had before: nothing.
     pub(crate) fn remapped(&self) -> Vec<(u32, Vec<u32>)> {
-        let mut keys: Vec<_> = self.lent.keys().map(|key| (u32::from(*key), vec![0])).collect();
+        let mut keys: Vec<_> = self
+            .lent
+            .keys()
+            .map(|key| (u32::from(*key), vec![0]))
+            .collect();
         keys.sort_unstable();
         keys
     }
@@ -138,8 +146,11 @@ impl Keyboard {
         if missing.is_empty() {
             return Ok(());
         }
-        let mut keys: Vec<u8> =
-            layout.spare().into_iter().filter(|key| !self.lent.contains_key(key)).collect();
+        let mut keys: Vec<u8> = layout
+            .spare()
+            .into_iter()
+            .filter(|key| !self.lent.contains_key(key))
+            .collect();
         if keys.len() < missing.len() {
             let mut old: Vec<(Instant, u8)> = self
                 .lent
@@ -161,7 +172,15 @@ impl Keyboard {
         keys.sort_unstable();
         let used = Instant::now();
         let given: Vec<(u8, Keysym)> = keys.into_iter().zip(missing).collect();
-        self.lent.extend(given.iter().map(|(key, symbol)| (*key, Lent { symbol: *symbol, used })));
+        self.lent.extend(given.iter().map(|(key, symbol)| {
+            (
+                *key,
+                Lent {
+                    symbol: *symbol,
+                    used,
+                },
+            )
+        }));
         set_symbols(display, &given)?;
         display.sync()?;
         std::thread::sleep(RENEWAL);
@@ -170,7 +189,9 @@ impl Keyboard {
 
     /// Gives every key back, once the focused program has read what was typed with it.
     pub(crate) fn give_back(&mut self, display: &Display) -> Result<(), InputError> {
-        let Some(latest) = self.lent.values().map(|lent| lent.used).max() else { return Ok(()) };
+        let Some(latest) = self.lent.values().map(|lent| lent.used).max() else {
+            return Ok(());
+        };
         wait_for_reader(display, latest + BEHIND)?;
         let layout = Layout::read(display)?;
         self.reconcile(&layout);
@@ -187,8 +208,13 @@ impl Keyboard {
 pub(crate) fn set_symbols(display: &Display, keys: &[(u8, Keysym)]) -> Result<(), ReplyError> {
     for run in keys.chunk_by(|(one, _), (next, _)| one + 1 == *next) {
         // The same symbol with and without Shift, so that no modifier can change it.
-        let symbols: Vec<Keysym> = run.iter().flat_map(|(_, symbol)| [*symbol, *symbol]).collect();
-        display.conn.change_keyboard_mapping(run.len() as u8, run[0].0, 2, &symbols)?;
+        let symbols: Vec<Keysym> = run
+            .iter()
+            .flat_map(|(_, symbol)| [*symbol, *symbol])
+            .collect();
+        display
+            .conn
+            .change_keyboard_mapping(run.len() as u8, run[0].0, 2, &symbols)?;
     }
     Ok(())
 }
@@ -213,13 +239,17 @@ fn ping(display: &Display, limit: Instant) -> Result<bool, InputError> {
     if focus <= 1 {
         return Ok(false);
     }
-    let Ok(Some(client)) = window::focused_client(display, focus) else { return Ok(false) };
+    let Ok(Some(client)) = window::focused_client(display, focus) else {
+        return Ok(false);
+    };
     let atoms = &display.atoms;
     let speaks = conn
         .get_property(false, client, atoms.WM_PROTOCOLS, AtomEnum::ATOM, 0, 64)?
         .reply()
         .is_ok_and(|property| {
-            property.value32().is_some_and(|mut all| all.any(|it| it == atoms._NET_WM_PING))
+            property
+                .value32()
+                .is_some_and(|mut all| all.any(|it| it == atoms._NET_WM_PING))
         });
     if !speaks {
         return Ok(false);

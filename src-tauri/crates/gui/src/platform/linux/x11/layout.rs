@@ -89,7 +89,9 @@ impl Layout {
         }
         for entry in map.vmodmap_rtrn.unwrap_or_default() {
             let mask = u16::from(entry.vmods);
-            let set = (0..16).filter(|bit| mask & (1 << bit) != 0).fold(0, |all, bit| all | real[bit]);
+            let set = (0..16)
+                .filter(|bit| mask & (1 << bit) != 0)
+                .fold(0, |all, bit| all | real[bit]);
             *modifiers.entry(entry.keycode).or_default() |= set;
         }
         let mut layout = Self {
@@ -101,10 +103,15 @@ impl Layout {
             shift: None,
             num_lock: 0,
         };
-        let setting = |sym| layout.with_first_symbol(sym).into_iter().find_map(|keycode| {
-            let mask = *layout.modifiers.get(&keycode)?;
-            (mask != 0).then_some((keycode, mask))
-        });
+        let setting = |sym| {
+            layout
+                .with_first_symbol(sym)
+                .into_iter()
+                .find_map(|keycode| {
+                    let mask = *layout.modifiers.get(&keycode)?;
+                    (mask != 0).then_some((keycode, mask))
+                })
+        };
         let level3 = setting(LEVEL3_SHIFT);
         let shift = setting(xkeysym::key::Shift_L).or_else(|| setting(xkeysym::key::Shift_R));
         let num_lock = setting(NUM_LOCK).map_or(0, |(_, mask)| mask);
@@ -124,7 +131,9 @@ impl Layout {
         if bit == SHIFT {
             return self.shift;
         }
-        self.level3.filter(|(_, mask)| *mask == bit).map(|(keycode, _)| keycode)
+        self.level3
+            .filter(|(_, mask)| *mask == bit)
+            .map(|(keycode, _)| keycode)
     }
 
     /// The bits a [`Stroke`] may ask for.
@@ -139,12 +148,19 @@ impl Layout {
 
     /// How many groups any key has.
     pub(crate) fn groups(&self) -> u8 {
-        self.keys.iter().map(|key| key.group_info & 0x0f).max().unwrap_or(0).max(1)
+        self.keys
+            .iter()
+            .map(|key| key.group_info & 0x0f)
+            .max()
+            .unwrap_or(0)
+            .max(1)
     }
 
     /// The first symbol of a key in its first group, zero when it has none.
     pub(crate) fn first_symbol(&self, keycode: u8) -> Keysym {
-        self.key(keycode).and_then(|key| key.syms.first().copied()).unwrap_or(0)
+        self.key(keycode)
+            .and_then(|key| key.syms.first().copied())
+            .unwrap_or(0)
     }
 
     /// Keys that mean nothing, on no level and in no group.
@@ -162,7 +178,9 @@ impl Layout {
     pub(crate) fn characters(&self, group: u8) -> HashMap<char, Stroke> {
         let mut found: HashMap<char, Stroke> = HashMap::new();
         self.each(group, |symbol, stroke| {
-            let Some(character) = character_of(symbol) else { return };
+            let Some(character) = character_of(symbol) else {
+                return;
+            };
             let effort = |stroke: &Stroke| stroke.modifiers.count_ones();
             match found.entry(character) {
                 std::collections::hash_map::Entry::Occupied(mut known) => {
@@ -182,9 +200,8 @@ impl Layout {
     pub(crate) fn stroke(&self, symbol: Keysym, group: u8) -> Option<Stroke> {
         let mut best: Option<Stroke> = None;
         self.each(group, |candidate, stroke| {
-            let easier = best.is_none_or(|it| {
-                stroke.modifiers.count_ones() < it.modifiers.count_ones()
-            });
+            let easier =
+                best.is_none_or(|it| stroke.modifiers.count_ones() < it.modifiers.count_ones());
             if candidate == symbol && easier {
                 best = Some(stroke);
             }
@@ -218,8 +235,13 @@ impl Layout {
     /// Every symbol that Shift and the third-level shift alone can reach in a group.
     fn each(&self, group: u8, mut found: impl FnMut(Keysym, Stroke)) {
         for (keycode, key) in (self.first..=u8::MAX).zip(&self.keys) {
-            let Some(group) = group_of(key.group_info, group) else { continue };
-            let Some(kind) = self.types.get(usize::from(key.kt_index[usize::from(group)])) else {
+            let Some(group) = group_of(key.group_info, group) else {
+                continue;
+            };
+            let Some(kind) = self
+                .types
+                .get(usize::from(key.kt_index[usize::from(group)]))
+            else {
                 continue;
             };
             // Num Lock stays as the person has it, so keys it changes are left alone.

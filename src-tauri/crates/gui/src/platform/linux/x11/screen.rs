@@ -34,7 +34,12 @@ impl X11Screen {
     /// Connects to the display.
     pub(crate) fn open(name: &str, authority: Option<&Path>) -> Result<Self, ScreenError> {
         let display = Display::open(name, authority)?;
-        let has = |extension| display.conn.extension_information(extension).map(|it| it.is_some());
+        let has = |extension| {
+            display
+                .conn
+                .extension_information(extension)
+                .map(|it| it.is_some())
+        };
         let extensions = Extensions {
             randr: has(x11rb::protocol::randr::X11_EXTENSION_NAME)?,
             dpms: has(dpms::X11_EXTENSION_NAME)?,
@@ -46,12 +51,21 @@ impl X11Screen {
             display.conn.randr_query_version(1, 5)?.reply()?;
         }
         let grabber = Grabber::new(&display)?;
-        Ok(Self { display, grabber: Mutex::new(grabber), extensions })
+        Ok(Self {
+            display,
+            grabber: Mutex::new(grabber),
+            extensions,
+        })
     }
 
     fn root_area(&self) -> Result<InputRect, ScreenError> {
         let root = self.display.conn.get_geometry(self.display.root)?.reply()?;
-        Ok(InputRect { x: 0, y: 0, width: root.width.into(), height: root.height.into() })
+        Ok(InputRect {
+            x: 0,
+            y: 0,
+            width: root.width.into(),
+            height: root.height.into(),
+        })
     }
 
     fn laid_out(&self, root: InputRect) -> Result<Vec<Monitor>, ScreenError> {
@@ -62,8 +76,11 @@ impl X11Screen {
         let Ok(reply) = conn.randr_get_monitors(self.display.root, true)?.reply() else {
             return Ok(Vec::new());
         };
-        let names: Result<Vec<_>, _> =
-            reply.monitors.iter().map(|monitor| conn.get_atom_name(monitor.name)).collect();
+        let names: Result<Vec<_>, _> = reply
+            .monitors
+            .iter()
+            .map(|monitor| conn.get_atom_name(monitor.name))
+            .collect();
         let mut monitors = Vec::new();
         for (monitor, name) in reply.monitors.iter().zip(names?) {
             let name = String::from_utf8_lossy(&name.reply()?.name).into_owned();
@@ -75,7 +92,12 @@ impl X11Screen {
             };
             // A virtual monitor may reach over the root window, where nothing can be grabbed.
             if let Some(area) = overlap(area, root) {
-                monitors.push(Monitor { name, area, scale: 1.0, primary: monitor.primary });
+                monitors.push(Monitor {
+                    name,
+                    area,
+                    scale: 1.0,
+                    primary: monitor.primary,
+                });
             }
         }
         Ok(monitors)
@@ -87,13 +109,23 @@ impl Screen for X11Screen {
         let root = self.root_area()?;
         let mut monitors = self.laid_out(root)?;
         if monitors.is_empty() {
-            monitors.push(Monitor { name: "screen".into(), area: root, scale: 1.0, primary: true });
+            monitors.push(Monitor {
+                name: "screen".into(),
+                area: root,
+                scale: 1.0,
+                primary: true,
+            });
         }
         if let Some(first) = monitors.iter().position(|monitor| monitor.primary) {
-            monitors[..].iter_mut().skip(first + 1).for_each(|monitor| monitor.primary = false);
+            monitors[..]
+                .iter_mut()
+                .skip(first + 1)
+                .for_each(|monitor| monitor.primary = false);
         } else {
             // Nobody chose one: the one a person finds at the origin.
-            let first = monitors.iter().position(|it| it.area.x == 0 && it.area.y == 0);
+            let first = monitors
+                .iter()
+                .position(|it| it.area.x == 0 && it.area.y == 0);
             monitors[first.unwrap_or(0)].primary = true;
         }
         monitors.sort_by_key(|monitor| (!monitor.primary, monitor.area.x, monitor.area.y));
@@ -120,8 +152,15 @@ impl Screen for X11Screen {
     }
 
     fn pointer(&self) -> Result<InputPoint, ScreenError> {
-        let pointer = self.display.conn.query_pointer(self.display.root)?.reply()?;
-        Ok(InputPoint { x: pointer.root_x.into(), y: pointer.root_y.into() })
+        let pointer = self
+            .display
+            .conn
+            .query_pointer(self.display.root)?
+            .reply()?;
+        Ok(InputPoint {
+            x: pointer.root_x.into(),
+            y: pointer.root_y.into(),
+        })
     }
 
     fn state(&self) -> Result<ScreenState, ScreenError> {
@@ -138,7 +177,11 @@ impl Screen for X11Screen {
                 // An external saver is a program that covers the screen, usually a locker;
                 // otherwise the server itself shows black or a pattern.
                 let external = saver.kind == screensaver::Kind::EXTERNAL;
-                return Ok(if external { ScreenState::Locked } else { ScreenState::Off });
+                return Ok(if external {
+                    ScreenState::Locked
+                } else {
+                    ScreenState::Off
+                });
             }
         }
         Ok(ScreenState::Usable)

@@ -79,8 +79,14 @@ pub(crate) fn event_until(
         if left == Duration::ZERO {
             return Ok(None);
         }
-        let timeout = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
-        let mut fds = [PollFd::from_borrowed_fd(conn.stream().as_fd(), PollFlags::IN)];
+        let timeout = Timespec {
+            tv_sec: left.as_secs() as i64,
+            tv_nsec: i64::from(left.subsec_nanos()),
+        };
+        let mut fds = [PollFd::from_borrowed_fd(
+            conn.stream().as_fd(),
+            PollFlags::IN,
+        )];
         let _ = poll(&mut fds, Some(&timeout));
     }
 }

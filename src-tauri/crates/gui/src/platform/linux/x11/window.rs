@@ -14,11 +14,20 @@ use super::connection::Display;
 const FRAME_DEPTH: usize = 4;
 
 /// The top-level window that would receive a click at `point`.
-pub(crate) fn at(display: &Display, point: InputPoint, res: bool) -> Result<Option<Window>, ScreenError> {
-    let (Ok(x), Ok(y)) = (i16::try_from(point.x), i16::try_from(point.y)) else { return Ok(None) };
+pub(crate) fn at(
+    display: &Display,
+    point: InputPoint,
+    res: bool,
+) -> Result<Option<Window>, ScreenError> {
+    let (Ok(x), Ok(y)) = (i16::try_from(point.x), i16::try_from(point.y)) else {
+        return Ok(None);
+    };
     // The server's own answer honours the stacking order and the shapes of windows.
-    let found =
-        display.conn.translate_coordinates(display.root, display.root, x, y)?.reply()?.child;
+    let found = display
+        .conn
+        .translate_coordinates(display.root, display.root, x, y)?
+        .reply()?
+        .child;
     if found == x11rb::NONE {
         return Ok(None);
     }
@@ -27,7 +36,11 @@ pub(crate) fn at(display: &Display, point: InputPoint, res: bool) -> Result<Opti
         Err(_) => return Ok(None),
     };
     // Window managers lay invisible windows over edges; what a person sees there is below.
-    let top = if visible { Some(found) } else { visible_below(display, found, x, y)? };
+    let top = if visible {
+        Some(found)
+    } else {
+        visible_below(display, found, x, y)?
+    };
     match top {
         Some(top) => describe(display, client_of(display, top)?, res),
         None => Ok(None),
@@ -42,7 +55,14 @@ pub(crate) fn focused(display: &Display, res: bool) -> Result<Option<Window>, Sc
     }
     if focus == u32::from(xproto::InputFocus::POINTER_ROOT) || focus == display.root {
         let pointer = display.conn.query_pointer(display.root)?.reply()?;
-        return at(display, InputPoint { x: pointer.root_x.into(), y: pointer.root_y.into() }, res);
+        return at(
+            display,
+            InputPoint {
+                x: pointer.root_x.into(),
+                y: pointer.root_y.into(),
+            },
+            res,
+        );
     }
     match focused_client(display, focus)? {
         Some(client) => describe(display, client, res),
@@ -58,7 +78,9 @@ pub(crate) fn focused_client(display: &Display, focus: Id) -> Result<Option<Id>,
         if has_state(display, window)? {
             return Ok(Some(window));
         }
-        let Ok(tree) = display.conn.query_tree(window)?.reply() else { break };
+        let Ok(tree) = display.conn.query_tree(window)?.reply() else {
+            break;
+        };
         if tree.parent == x11rb::NONE || tree.parent == display.root {
             below_root = window;
             break;
@@ -66,14 +88,24 @@ pub(crate) fn focused_client(display: &Display, focus: Id) -> Result<Option<Id>,
         window = tree.parent;
     }
     // While a window manager itself holds the focus it still says who is meant.
-    let active = property(display, display.root, display.atoms._NET_ACTIVE_WINDOW, AtomEnum::WINDOW)?
-        .and_then(|value| Some(u32::from_ne_bytes(*value.first_chunk::<4>()?)))
-        .filter(|id| *id != x11rb::NONE);
+    let active = property(
+        display,
+        display.root,
+        display.atoms._NET_ACTIVE_WINDOW,
+        AtomEnum::WINDOW,
+    )?
+    .and_then(|value| Some(u32::from_ne_bytes(*value.first_chunk::<4>()?)))
+    .filter(|id| *id != x11rb::NONE);
     Ok(active.or(Some(below_root)))
 }
 
 /// The topmost visible child of the root below `covering` that contains the point.
-fn visible_below(display: &Display, covering: Id, x: i16, y: i16) -> Result<Option<Id>, ReplyError> {
+fn visible_below(
+    display: &Display,
+    covering: Id,
+    x: i16,
+    y: i16,
+) -> Result<Option<Id>, ReplyError> {
     let conn = &display.conn;
     let children = conn.query_tree(display.root)?.reply()?.children;
     let asked: Result<Vec<_>, _> = children
@@ -81,10 +113,18 @@ fn visible_below(display: &Display, covering: Id, x: i16, y: i16) -> Result<Opti
         .rev()
         .skip_while(|id| **id != covering)
         .skip(1)
-        .map(|id| Ok::<_, ReplyError>((*id, conn.get_window_attributes(*id)?, conn.get_geometry(*id)?)))
+        .map(|id| {
+            Ok::<_, ReplyError>((
+                *id,
+                conn.get_window_attributes(*id)?,
+                conn.get_geometry(*id)?,
+            ))
+        })
         .collect();
     for (id, attributes, geometry) in asked? {
-        let (Ok(attributes), Ok(geometry)) = (attributes.reply(), geometry.reply()) else { continue };
+        let (Ok(attributes), Ok(geometry)) = (attributes.reply(), geometry.reply()) else {
+            continue;
+        };
         let border = i32::from(geometry.border_width) * 2;
         let area = InputRect {
             x: geometry.x.into(),
@@ -94,7 +134,10 @@ fn visible_below(display: &Display, covering: Id, x: i16, y: i16) -> Result<Opti
         };
         let seen = attributes.map_state == MapState::VIEWABLE
             && attributes.class != WindowClass::INPUT_ONLY
-            && area.contains(InputPoint { x: x.into(), y: y.into() });
+            && area.contains(InputPoint {
+                x: x.into(),
+                y: y.into(),
+            });
         if seen {
             return Ok(Some(id));
         }
@@ -111,8 +154,10 @@ fn client_of(display: &Display, top: Id) -> Result<Id, ReplyError> {
                 return Ok(*id);
             }
         }
-        let trees: Result<Vec<_>, _> =
-            level.iter().map(|id| display.conn.query_tree(*id)).collect();
+        let trees: Result<Vec<_>, _> = level
+            .iter()
+            .map(|id| display.conn.query_tree(*id))
+            .collect();
         level = trees?
             .into_iter()
             .filter_map(|tree| tree.reply().ok())
@@ -127,7 +172,10 @@ fn client_of(display: &Display, top: Id) -> Result<Id, ReplyError> {
 
 fn has_state(display: &Display, id: Id) -> Result<bool, ReplyError> {
     let state = display.atoms.WM_STATE;
-    let reply = display.conn.get_property(false, id, state, AtomEnum::ANY, 0, 0)?.reply();
+    let reply = display
+        .conn
+        .get_property(false, id, state, AtomEnum::ANY, 0, 0)?
+        .reply();
     Ok(reply.is_ok_and(|property| property.type_ != x11rb::NONE))
 }
 
@@ -163,9 +211,15 @@ fn describe(display: &Display, id: Id, res: bool) -> Result<Option<Window>, Scre
 ///
 /// The window's own `_NET_WM_PID` is not asked: any program can write any number there.
 fn owner(display: &Display, id: Id) -> Result<Option<u32>, ReplyError> {
-    let spec = res::ClientIdSpec { client: id, mask: res::ClientIdMask::LOCAL_CLIENT_PID };
+    let spec = res::ClientIdSpec {
+        client: id,
+        mask: res::ClientIdMask::LOCAL_CLIENT_PID,
+    };
     let reply = res::query_client_ids(&display.conn, &[spec])?.reply();
-    Ok(reply.ok().and_then(|reply| reply.ids.first()?.value.first().copied()).filter(|pid| *pid != 0))
+    Ok(reply
+        .ok()
+        .and_then(|reply| reply.ids.first()?.value.first().copied())
+        .filter(|pid| *pid != 0))
 }
 
 fn property(
@@ -174,13 +228,21 @@ fn property(
     name: Atom,
     kind: AtomEnum,
 ) -> Result<Option<Vec<u8>>, ReplyError> {
-    let reply = display.conn.get_property(false, id, name, kind, 0, 1024)?.reply();
-    Ok(reply.ok().filter(|property| property.type_ != x11rb::NONE).map(|property| property.value))
+    let reply = display
+        .conn
+        .get_property(false, id, name, kind, 0, 1024)?
+        .reply();
+    Ok(reply
+        .ok()
+        .filter(|property| property.type_ != x11rb::NONE)
+        .map(|property| property.value))
 }
 
 /// `WM_CLASS` is the instance and the class, each ended by a zero byte.
 fn class_name(value: &[u8]) -> String {
-    let mut parts = value.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+    let mut parts = value
+        .split(|byte| *byte == 0)
+        .filter(|part| !part.is_empty());
     let instance = parts.next().unwrap_or_default();
     String::from_utf8_lossy(parts.next().unwrap_or(instance)).to_lowercase()
 }

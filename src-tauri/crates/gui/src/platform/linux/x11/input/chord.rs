@@ -30,12 +30,12 @@ impl X11Input {
         let layout = self.layout()?;
         let state = State::read(&self.display)?;
         let symbol = plain(key.0);
-        let placed = self.place(symbol, &layout, &state)?;
+        let placed = self.place(symbol, &layout, state)?;
         let regrouped = placed.group != state.group;
         if regrouped {
-            let locked = regroup(&state, placed.group);
+            let locked = regroup(state, placed.group);
             self.ask(may_act)?;
-            self.lock(&state, state.locked, locked)?;
+            self.lock(state, state.locked, locked)?;
         }
         let mut with = Vec::new();
         let missing = placed.stroke.modifiers & !(state.down | state.locked & !LOCK);
@@ -49,7 +49,12 @@ impl X11Input {
         self.press_key(keycode, may_act)?;
         self.display.sync()?;
         self.pressed.retain(|pressed| pressed.key != key);
-        self.pressed.push(Pressed { key, keycode, with, regrouped });
+        self.pressed.push(Pressed {
+            key,
+            keycode,
+            with,
+            regrouped,
+        });
         Ok(())
     }
 
@@ -66,7 +71,10 @@ impl X11Input {
         let pressed = self.pressed.remove(index);
         self.release_key(pressed.keycode, may_act)?;
         for keycode in pressed.with.into_iter().rev() {
-            let shared = self.pressed.iter().any(|other| other.with.contains(&keycode));
+            let shared = self
+                .pressed
+                .iter()
+                .any(|other| other.with.contains(&keycode));
             if !shared {
                 self.release_key(keycode, may_act)?;
             }
@@ -79,17 +87,18 @@ impl X11Input {
     }
 
     /// Where a symbol is: in this group, in another one, or on a key that means nothing yet.
-    fn place(
-        &mut self,
-        symbol: u32,
-        layout: &Layout,
-        state: &State,
-    ) -> Result<Placed, InputError> {
-        let here = |stroke| Placed { stroke, group: state.group };
+    fn place(&mut self, symbol: u32, layout: &Layout, state: State) -> Result<Placed, InputError> {
+        let here = |stroke| Placed {
+            stroke,
+            group: state.group,
+        };
         if is_modifier(symbol)
             && let Some(keycode) = layout.key_with(symbol)
         {
-            return Ok(here(Stroke { keycode, modifiers: 0 }));
+            return Ok(here(Stroke {
+                keycode,
+                modifiers: 0,
+            }));
         }
         if let Some(stroke) = layout.stroke(symbol, state.group) {
             return Ok(here(stroke));
@@ -101,15 +110,21 @@ impl X11Input {
         }
         // Keypad keys and the like, whose levels Num Lock chooses.
         if let Some(keycode) = layout.key_with(symbol) {
-            return Ok(here(Stroke { keycode, modifiers: 0 }));
+            return Ok(here(Stroke {
+                keycode,
+                modifiers: 0,
+            }));
         }
         self.keyboard.lend(&self.display, layout, &[symbol])?;
-        self.keyboard.stroke(symbol).map(here).ok_or(InputError::NoSuchKey(symbol))
+        self.keyboard
+            .stroke(symbol)
+            .map(here)
+            .ok_or(InputError::NoSuchKey(symbol))
     }
 }
 
 /// The locked group that makes `wanted` the effective one.
-pub(super) fn regroup(state: &State, wanted: u8) -> u8 {
+pub(super) fn regroup(state: State, wanted: u8) -> u8 {
     // The effective group is the sum of the locked group and what keys that are down add.
     let added = state.group.wrapping_sub(state.locked_group);
     wanted.wrapping_sub(added) & 3

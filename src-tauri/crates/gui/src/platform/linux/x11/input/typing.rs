@@ -32,9 +32,13 @@ impl X11Input {
         let layout = self.layout()?;
         let interrupted = self.clear_modifiers(&layout, may_act)?;
         let state = State::read(&self.display)?;
-        let (group, known) = best_group(&layout, &state, &text);
+        let (group, known) = best_group(&layout, state, &text);
         self.ask(may_act)?;
-        self.lock(&state, state.locked & layout.num_lock(), regroup(&state, group))?;
+        self.lock(
+            state,
+            state.locked & layout.num_lock(),
+            regroup(state, group),
+        )?;
         let room = self.keyboard.room(&layout);
         let mut rest = text.as_slice();
         while !rest.is_empty() {
@@ -87,8 +91,13 @@ impl X11Input {
         layout: &Layout,
         may_act: &dyn Fn() -> bool,
     ) -> Result<u8, InputError> {
-        for bit in (0..8).map(|bit| 1u8 << bit).filter(|bit| (now ^ wanted) & bit != 0) {
-            let Some(keycode) = layout.key_of_modifier(bit) else { continue };
+        for bit in (0..8)
+            .map(|bit| 1u8 << bit)
+            .filter(|bit| (now ^ wanted) & bit != 0)
+        {
+            let Some(keycode) = layout.key_of_modifier(bit) else {
+                continue;
+            };
             if wanted & bit == 0 {
                 self.release_key(keycode, may_act)?;
             } else {
@@ -127,11 +136,14 @@ impl X11Input {
 
 /// The group in which most of the text has keys, and its keys; the active one unless another is
 /// better.
-fn best_group(layout: &Layout, state: &State, text: &[char]) -> (u8, HashMap<char, Stroke>) {
+fn best_group(layout: &Layout, state: State, text: &[char]) -> (u8, HashMap<char, Stroke>) {
     let distinct: HashSet<char> = text.iter().copied().collect();
     let mut best = with_keys(layout, state.group);
     let missing = |known: &HashMap<char, Stroke>| {
-        distinct.iter().filter(|it| !known.contains_key(*it)).count()
+        distinct
+            .iter()
+            .filter(|it| !known.contains_key(*it))
+            .count()
     };
     let (mut group, mut fewest) = (state.group, missing(&best));
     for candidate in (0..layout.groups()).filter(|it| *it != state.group) {
