@@ -74,9 +74,8 @@ impl Environment {
         K: Into<OsString>,
         V: Into<OsString>,
     {
-        self.variables.extend(pick(source, |name| {
-            DESKTOP.iter().any(|known| *known == name)
-        }));
+        self.variables
+            .extend(pick(source, |name| DESKTOP.contains(&name)));
         self
     }
 

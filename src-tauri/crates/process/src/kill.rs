@@ -20,5 +20,8 @@ pub fn kill_group(pid: u32) {
 
 fn to_pid(pid: u32) -> Option<Pid> {
     // 1 is the system's first process, and as a group it would mean everybody.
-    i32::try_from(pid).ok().filter(|pid| *pid > 1).and_then(Pid::from_raw)
+    i32::try_from(pid)
+        .ok()
+        .filter(|pid| *pid > 1)
+        .and_then(Pid::from_raw)
 }

@@ -25,8 +25,9 @@ pub struct Sandbox {
     pub read_write: Vec<PathBuf>,
     /// Folders (or files) to read and execute, besides the system's.
     pub read_only: Vec<PathBuf>,
-    /// Never reachable, even below the folders above: around these every sibling is allowed by
-    /// itself, so in the folders above them nothing new can be created and they cannot be listed.
+    /// Not reachable, though below one of the folders above: around these every sibling is allowed
+    /// by itself, so in the folders above them nothing new can be created and they cannot be
+    /// listed. A folder above that lies inside a hidden one is reachable all the same.
     pub hidden: Vec<PathBuf>,
     /// It may open network connections.
     pub network: bool,

@@ -21,7 +21,7 @@ pub(crate) fn spec(
     description: &str,
     effect: Effect,
     required: &[&str],
-    properties: Value,
+    properties: &Value,
 ) -> ToolSpec {
     ToolSpec {
         name: name.to_owned(),

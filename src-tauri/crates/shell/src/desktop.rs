@@ -195,17 +195,17 @@ impl Places {
                 let id = file.file_stem().unwrap_or_default().to_string_lossy();
                 let short = id.rsplit('.').next().unwrap_or(&id);
                 if id.eq_ignore_ascii_case(wanted) || short.eq_ignore_ascii_case(wanted) {
-                    return self.start(entry);
+                    return self.start(&entry);
                 }
                 if by_title.is_none() && entry.title.to_lowercase() == wanted.to_lowercase() {
                     by_title = Some(entry);
                 }
             }
         }
-        by_title.and_then(|entry| self.start(entry))
+        by_title.and_then(|entry| self.start(&entry))
     }
 
-    fn start(&self, entry: Entry) -> Option<Program> {
+    fn start(&self, entry: &Entry) -> Option<Program> {
         let mut words = words(&entry.exec).into_iter();
         let program = words.next()?;
         let path = if program.contains('/') {
@@ -263,10 +263,8 @@ fn words(exec: &str) -> Vec<String> {
                 begun = true;
             }
             '\\' if quoted => word.extend(characters.next()),
-            '%' => match characters.next() {
-                Some('%') => word.push('%'),
-                Some(_) | None => {}
-            },
+            // `%%` is a percent sign, everything else a field code.
+            '%' => word.extend(characters.next().filter(|code| *code == '%')),
             ' ' | '\t' if !quoted => {
                 if begun || !word.is_empty() {
                     words.push(std::mem::take(&mut word));

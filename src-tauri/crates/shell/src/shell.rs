@@ -139,19 +139,17 @@ impl Shared {
 
     /// What a sandboxed command may touch.
     pub(crate) fn sandbox(&self, folders: &Folders, network: bool) -> Sandbox {
-        let mut read_write = vec![folders.workspace.clone(), folders.scratch.clone()];
-        read_write.extend(folders.allowed.iter().cloned());
-        // A scratch folder inside our data folder is still the run's own.
-        let hidden = folders
-            .protected
-            .iter()
-            .filter(|hidden| !folders.scratch.starts_with(hidden))
+        let given = std::iter::once(&folders.workspace).chain(&folders.allowed);
+        let mut read_write: Vec<PathBuf> = given
+            .filter(|folder| !path::is_protected(folder, folders))
             .cloned()
             .collect();
+        // The run's own, also where it lies inside our data folder.
+        read_write.push(folders.scratch.clone());
         Sandbox {
             read_write,
             read_only: self.options.readable.clone(),
-            hidden,
+            hidden: folders.protected.clone(),
             network,
         }
     }

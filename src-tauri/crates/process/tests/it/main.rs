@@ -1,5 +1,6 @@
 //! Behaviour of child processes, through the public surface.
 #![cfg(target_os = "linux")]
+#![allow(clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 mod ancestry;
 mod sandbox;

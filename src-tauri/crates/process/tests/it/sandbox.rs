@@ -90,6 +90,27 @@ async fn secrets_cannot_be_read() {
     }
 }
 
+/// A folder inside something hidden can be allowed by itself: the run's scratch in our data folder.
+#[tokio::test]
+async fn the_narrower_folder_counts() {
+    let world = World::new();
+    fs::create_dir(world.base.path().join("work/keys/scratch")).expect("create");
+    let mut command = world.command(
+        "echo x > keys/scratch/f; cat keys/scratch/f keys/token",
+        false,
+    );
+    if let Some(sandbox) = &mut command.sandbox {
+        sandbox
+            .read_write
+            .push(world.base.path().join("work/keys/scratch"));
+    }
+    let (text, exit) = finish(&command).await;
+    assert!(
+        text.starts_with("x\n") && !text.contains("SECRET") && !exit.success(),
+        "{text}"
+    );
+}
+
 /// Nothing outside changes: no new file, no changed one, none removed or cut.
 #[tokio::test]
 async fn nothing_outside_can_be_written() {

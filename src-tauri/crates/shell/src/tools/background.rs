@@ -111,7 +111,7 @@ impl CommandStatus {
             include_str!("../../prompts/command_status.md"),
             Effect::Read,
             &["id"],
-            json!({
+            &json!({
                 "id": {"type": "string", "description": "As run_command returned it."},
                 "wait_seconds": {"type": "integer", "minimum": 0, "maximum": LONGEST, "description": "Wait for its end up to this long; 0 if absent."},
             }),
@@ -170,7 +170,7 @@ impl CommandStop {
             include_str!("../../prompts/command_stop.md"),
             Effect::Write,
             &["id"],
-            json!({"id": {"type": "string", "description": "As run_command returned it."}}),
+            &json!({"id": {"type": "string", "description": "As run_command returned it."}}),
         );
         Self { spec, shared }
     }

@@ -41,7 +41,7 @@ impl EditFile {
             include_str!("../../prompts/edit_file.md"),
             Effect::Write,
             &["path", "old", "new"],
-            json!({
+            &json!({
                 "path": {"type": "string", "description": "The file; relative to the workspace, or absolute, or from ~."},
                 "old": {"type": "string", "description": "The text to be replaced, exactly as in the file."},
                 "new": {"type": "string", "description": "The text that takes its place."},
@@ -81,7 +81,7 @@ impl Tool for EditFile {
         self.shared.confirm(context, &[action(&path)]).await?;
         let before = Before::read(path, false).await?;
         let shown = path::shown(&before.path, &context.folders);
-        let Some((facts, content)) = &before.old else {
+        let Some((facts, bytes)) = &before.old else {
             return Err(ToolError::NotFound(format!("`{shown}` does not exist")));
         };
         if facts.size > KEPT {
@@ -90,18 +90,18 @@ impl Tool for EditFile {
                 facts.size
             )));
         }
-        let Ok(text) = std::str::from_utf8(content) else {
+        let Ok(text) = std::str::from_utf8(bytes) else {
             return Err(ToolError::Failed(format!("`{shown}` is no text in UTF-8")));
         };
-        let edited = edit(text, &arguments.old, &arguments.new, arguments.replace_all)
+        let result = edit(text, &arguments.old, &arguments.new, arguments.replace_all)
             .map_err(|problem| ToolError::InvalidArguments(format!("`{shown}`: {problem}")))?;
         let summary = format!(
             "Edited `{shown}`, {} replaced:\n{}",
-            places(edited.count),
-            difference(text, &edited.text)
+            places(result.count),
+            difference(text, &result.text)
         );
         before
-            .write(edited.text.into_bytes(), summary, context)
+            .write(result.text.into_bytes(), summary, context)
             .await
     }
 }
@@ -194,10 +194,10 @@ fn not_found(text: &str, old: &str) -> String {
     };
     let from = number.saturating_sub(1);
     let to = (number + old.lines().count().min(8) + 1).min(lines.len());
-    let near: String = (from..to)
+    let near: Vec<String> = (from..to)
         .map(|line| format!("\n{:>6}\t{}", line + 1, lines[line]))
         .collect();
-    format!("`old` was not found; {why}:{near}")
+    format!("`old` was not found; {why}:{}", near.concat())
 }
 
 fn places(count: usize) -> String {

@@ -1,6 +1,6 @@
 //! `list_dir`: names, sizes, folders.
 
-use std::{path::Path, sync::Arc};
+use std::{fmt::Write, path::Path, sync::Arc};
 
 use async_trait::async_trait;
 use ignore::WalkBuilder;
@@ -34,7 +34,7 @@ impl ListDir {
             include_str!("../../prompts/list_dir.md"),
             Effect::Read,
             &[],
-            json!({
+            &json!({
                 "path": {"type": "string", "description": "The folder; the workspace if absent."},
                 "depth": {"type": "integer", "minimum": 1, "maximum": DEPTH, "description": "1 lists the folder alone, and is what an absent value means."},
             }),
@@ -86,7 +86,6 @@ fn list(folder: &Path, depth: usize, folders: Arc<Folders>) -> Result<Output, To
     std::fs::read_dir(folder).map_err(|error| describe(folder, &error))?;
     let shown = path::shown(folder, &folders);
     let mut text = String::new();
-    let mut count = 0;
     let walk = WalkBuilder::new(folder)
         .standard_filters(false)
         .follow_links(false)
@@ -94,12 +93,11 @@ fn list(folder: &Path, depth: usize, folders: Arc<Folders>) -> Result<Output, To
         .sort_by_file_name(Ord::cmp)
         .filter_entry(move |entry| !path::is_protected(entry.path(), &folders))
         .build();
-    for entry in walk.skip(1) {
+    for (count, entry) in walk.skip(1).enumerate() {
         if count == ENTRIES {
             text.push_str("[… more entries are left out; list a folder further down]\n");
             break;
         }
-        count += 1;
         let Ok(entry) = entry else {
             text.push_str("[an entry that cannot be read]\n");
             continue;
@@ -112,13 +110,13 @@ fn list(folder: &Path, depth: usize, folders: Arc<Folders>) -> Result<Output, To
             .to_string();
         let kind = entry.file_type();
         if kind.is_some_and(|kind| kind.is_dir()) {
-            text.push_str(&format!("{name}/\n"));
+            let _ = writeln!(text, "{name}/");
         } else if kind.is_some_and(|kind| kind.is_symlink()) {
             let target = std::fs::read_link(entry.path()).unwrap_or_default();
-            text.push_str(&format!("{name} -> {}\n", target.display()));
+            let _ = writeln!(text, "{name} -> {}", target.display());
         } else {
             let size = entry.metadata().map_or(0, |metadata| metadata.len());
-            text.push_str(&format!("{name}  {size}\n"));
+            let _ = writeln!(text, "{name}  {size}");
         }
     }
     if text.is_empty() {

@@ -46,7 +46,7 @@ impl OpenProgram {
             include_str!("../../prompts/open_program.md"),
             Effect::Destructive,
             &["program"],
-            json!({
+            &json!({
                 "program": {"type": "string", "description": "Name or path."},
                 "arguments": {"type": "array", "items": {"type": "string"}, "description": "Files, addresses, options."},
             }),
@@ -157,7 +157,7 @@ impl Tool for OpenProgram {
             return Err(ToolError::Cancelled);
         }
         check_may_act(context)?;
-        let running = Running::start(command.spawn().map_err(describe)?);
+        let running = Running::start(command.spawn().map_err(|error| describe(&error))?);
         self.shared
             .processes
             .add(&running.tree, Kind::Program, &context.keep)

@@ -37,7 +37,7 @@ impl ReadArtefact {
             include_str!("../../prompts/read_artefact.md"),
             Effect::Read,
             &["id"],
-            json!({
+            &json!({
                 "id": {"type": "string", "description": "As the cut output named it."},
                 "offset": {"type": "integer", "minimum": 0, "description": "First byte; 0 if absent."},
                 "limit": {"type": "integer", "minimum": 1, "maximum": PAGE, "description": format!("Bytes; {PAGE} if absent.")},

@@ -1,6 +1,7 @@
 //! `read_file`: text by lines, pictures as pictures.
 
 use std::{
+    fmt::Write,
     fs::File,
     io::{self, BufRead, BufReader, Read, Seek},
     path::Path,
@@ -61,7 +62,7 @@ impl ReadFile {
             include_str!("../../prompts/read_file.md"),
             Effect::Read,
             &["path"],
-            json!({
+            &json!({
                 "path": {"type": "string", "description": "The file; relative to the workspace, or absolute, or from ~."},
                 "offset": {"type": "integer", "minimum": 1, "description": "First line; 1 if absent."},
                 "limit": {"type": "integer", "minimum": 1, "maximum": LINES, "description": format!("Number of lines; {LINES} if absent.")},
@@ -171,7 +172,7 @@ fn number(
         let content = String::from_utf8_lossy(&line);
         let content = content.trim_end_matches(['\n', '\r']);
         let content = content.strip_prefix('\u{feff}').unwrap_or(content);
-        text.push_str(&format!("{current:>6}\t"));
+        let _ = write!(text, "{current:>6}\t");
         match content.char_indices().nth(LINE) {
             Some((end, _)) => {
                 text.push_str(&content[..end]);
@@ -191,9 +192,10 @@ fn number(
         });
     }
     if more {
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "[… more lines follow; continue with offset {current}]"
-        ));
+        );
     }
     Ok(Output {
         blocks: vec![Block::Text(text)],

@@ -1,6 +1,6 @@
 //! `run_command`: a command line, in the sandbox, with everything it starts under control.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{fmt::Write, path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use openspace_grounding::{
@@ -67,7 +67,7 @@ impl RunCommand {
             include_str!("../../prompts/run_command.md"),
             Effect::Destructive,
             &["command"],
-            json!({
+            &json!({
                 "command": {"type": "string", "description": "The command line."},
                 "folder": {"type": "string", "description": "Where it runs; the workspace if absent."},
                 "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": LONGEST, "description": format!("After this time it is ended with all it started; {TIMEOUT} if absent. Not for commands in the background.")},
@@ -136,7 +136,9 @@ impl RunCommand {
             return Err(ToolError::Cancelled);
         }
         check_may_act(context)?;
-        Ok(Running::start(command.spawn().map_err(describe)?))
+        Ok(Running::start(
+            command.spawn().map_err(|error| describe(&error))?,
+        ))
     }
 }
 
@@ -281,15 +283,16 @@ pub(crate) async fn report(
     let exit = ended
         .exit
         .map_or_else(|| "still running".to_owned(), exit_text);
-    text.push_str(&format!("[{exit}"));
+    let _ = write!(text, "[{exit}");
     if let Some(note) = &ended.note {
-        text.push_str(&format!("; {note}"));
+        let _ = write!(text, "; {note}");
     }
     if ended.exit.is_some() && ended.left > 0 {
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "; {} processes it started still run and will end with the run",
             ended.left
-        ));
+        );
     }
     text.push(']');
 
@@ -376,7 +379,7 @@ pub(crate) async fn members(running: &Running) -> usize {
         .unwrap_or(0)
 }
 
-pub(crate) fn describe(error: Error) -> ToolError {
+pub(crate) fn describe(error: &Error) -> ToolError {
     match error {
         Error::ProgramNotFound { .. } | Error::NoFolder { .. } => {
             ToolError::NotFound(error.to_string())

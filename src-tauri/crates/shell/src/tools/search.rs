@@ -1,7 +1,8 @@
 //! `search`: a regular expression over the files of a folder, with ripgrep's own libraries.
 
 use std::{
-    path::{Path, PathBuf},
+    fmt::Write,
+    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -58,7 +59,7 @@ impl Search {
             include_str!("../../prompts/search.md"),
             Effect::Read,
             &["pattern"],
-            json!({
+            &json!({
                 "pattern": {"type": "string", "description": "The regular expression."},
                 "path": {"type": "string", "description": "A folder or file; the workspace if absent."},
                 "glob": {"type": "string", "description": "Only files it matches; with ! in front, only others."},
@@ -187,27 +188,16 @@ fn search(
             break;
         }
         if entry.file_type().is_some_and(|kind| kind.is_file()) {
-            search_file(
-                &mut searcher,
-                matcher,
-                entry.into_path(),
-                folders,
-                &mut found,
-            );
+            search_file(&mut searcher, matcher, entry.path(), folders, &mut found);
         }
     }
     if found.matches == 0 && found.cut.is_none() {
         return Ok(Output::text("no matches"));
     }
     let Found { mut text, .. } = found;
-    text.push_str(&format!(
-        "[{} matches in {} files",
-        found.matches, found.files
-    ));
+    let _ = write!(text, "[{} matches in {} files", found.matches, found.files);
     if let Some(cut) = found.cut {
-        text.push_str(&format!(
-            "; {cut}: narrow the pattern, the path or the glob"
-        ));
+        let _ = write!(text, "; {cut}: narrow the pattern, the path or the glob");
     }
     text.push(']');
     Ok(Output::text(text))
@@ -216,15 +206,15 @@ fn search(
 fn search_file(
     searcher: &mut Searcher,
     matcher: &RegexMatcher,
-    file: PathBuf,
+    file: &Path,
     folders: &Folders,
     found: &mut Found,
 ) {
-    let shown = path::shown(&file, folders);
+    let shown = path::shown(file, folders);
     let before = found.matches;
     let result = searcher.search_path(
         matcher,
-        &file,
+        file,
         Lossy(|number, line| {
             if found.matches == MATCHES || found.text.len() > TEXT {
                 found.cut = Some("there are more");
@@ -232,7 +222,7 @@ fn search_file(
             }
             found.matches += 1;
             let line: String = line.trim_end().chars().take(LINE).collect();
-            found.text.push_str(&format!("{shown}:{number}:{line}\n"));
+            let _ = writeln!(found.text, "{shown}:{number}:{line}");
             Ok(true)
         }),
     );

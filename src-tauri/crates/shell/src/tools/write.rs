@@ -38,11 +38,11 @@ pub(crate) fn action(path: &Path) -> Action {
 impl Before {
     /// Reads what is there. `create` makes missing folders.
     pub(crate) async fn read(path: PathBuf, create: bool) -> Result<Self, ToolError> {
-        let shown = path.clone();
+        let asked = path.clone();
         tokio::task::spawn_blocking(move || Self::read_blocking(path, create))
             .await
             .map_err(|_| ToolError::Cancelled)?
-            .map_err(|error| describe(&shown, &error))
+            .map_err(|error| describe(&asked, &error))
     }
 
     fn read_blocking(path: PathBuf, create: bool) -> io::Result<Self> {
@@ -65,7 +65,7 @@ impl Before {
     /// Keeps the old content, then writes the new one.
     pub(crate) async fn write(
         self,
-        content: Vec<u8>,
+        new: Vec<u8>,
         text: String,
         context: &CallContext,
     ) -> Result<Output, ToolError> {
@@ -77,8 +77,8 @@ impl Before {
         let before = self
             .old
             .as_ref()
-            .filter(|(facts, content)| facts.size <= KEPT && content.len() as u64 <= KEPT)
-            .map(|(_, content)| content.clone());
+            .filter(|(facts, bytes)| facts.size <= KEPT && bytes.len() as u64 <= KEPT)
+            .map(|(_, bytes)| bytes.clone());
         let undo = context
             .keep
             .change(NewChange {
@@ -91,7 +91,7 @@ impl Before {
         let path = self.path.clone();
         let facts = self.old.map(|(facts, _)| facts);
         let place = self.place;
-        tokio::task::spawn_blocking(move || place.replace(&content, facts))
+        tokio::task::spawn_blocking(move || place.replace(&new, facts))
             .await
             .map_err(|_| ToolError::Cancelled)?
             .map_err(|error| describe(&path, &error))?;

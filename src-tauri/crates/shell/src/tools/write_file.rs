@@ -29,7 +29,7 @@ impl WriteFile {
             include_str!("../../prompts/write_file.md"),
             Effect::Write,
             &["path", "content"],
-            json!({
+            &json!({
                 "path": {"type": "string", "description": "The file; relative to the workspace, or absolute, or from ~."},
                 "content": {"type": "string", "description": "All of its content."},
             }),

@@ -123,8 +123,14 @@ impl Ruleset {
         }
         let hidden: Vec<PathBuf> = sandbox.hidden.iter().map(|path| resolved(path)).collect();
         for (paths, access) in [(&sandbox.read_only, read), (&sandbox.read_write, write)] {
-            for path in paths {
-                for part in around(&resolved(path), &hidden)? {
+            for path in paths.iter().map(|path| resolved(path)) {
+                // What is allowed inside something hidden was meant: the narrower one counts.
+                let hidden: Vec<PathBuf> = hidden
+                    .iter()
+                    .filter(|hidden| hidden.starts_with(&path))
+                    .cloned()
+                    .collect();
+                for part in around(&path, &hidden)? {
                     add(&part, access)?;
                 }
             }
