@@ -48,10 +48,13 @@ impl Policy {
             // Interrupt, bell, redraw, erase the line: nothing is run by these.
             return self.screen(app, Access::Full, grants);
         }
-        // A terminal starts at home more often than not, and what is relative to it is worth most.
-        let place = self.place(&self.inputs.home);
-        let facts = command::analyse(&as_lines(line), place);
-        self.refuse(&facts)?;
+        let line = as_lines(line);
+        // Nobody knows which folder the terminal is in: at home, where terminals start and what is
+        // relative is worth most, or in the workspace.
+        for folder in [&self.inputs.folders.workspace, &self.inputs.home] {
+            self.refuse(&command::analyse(&line, self.place(folder)))?;
+        }
+        let facts = command::analyse(&line, self.place(&self.inputs.home));
         let mut concerns = vec![concern(
             Subject::TypedCommand {
                 app: app.name.clone(),
