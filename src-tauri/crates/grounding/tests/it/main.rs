@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, reason = "tests fail by panicking")]
 
 mod commands;
+mod disk;
 mod hostile;
 mod registry;
 mod rules;
