@@ -1,14 +1,14 @@
 //! From captured pixels to the picture a model is sent.
 
+mod jpeg;
+
 use std::thread;
 
-use bytes::Bytes;
 use fast_image_resize::{
     FilterType, ResizeAlg, ResizeOptions, Resizer,
     images::{TypedImage, TypedImageRef},
     pixels::U8x4,
 };
-use jpeg_encoder::{ColorType, Encoder};
 use openspace_grounding::{Image, ImageLimits, MediaType};
 
 use crate::{
@@ -87,7 +87,7 @@ pub fn encode(capture: &Capture, area: PhysicalRect, sent: Size) -> Result<Image
     };
     Ok(Image {
         media_type: MediaType::Jpeg,
-        data: jpeg(pixels, sent)?,
+        data: jpeg::jpeg(pixels, sent)?,
         width: sent.width,
         height: sent.height,
     })
@@ -162,18 +162,6 @@ pub fn encoded_size(data: &[u8]) -> Option<(u32, u32)> {
         .with_guessed_format()
         .ok()?;
     reader.into_dimensions().ok()
-}
-
-fn jpeg(bgrx: &[u8], size: Size) -> Result<Bytes, GuiError> {
-    let edge = |length: u32| {
-        u16::try_from(length).map_err(|_| GuiError::Encode(format!("{size} is too large")))
-    };
-    // Half a byte per pixel is a picture full of text; more than that is rare.
-    let mut data = Vec::with_capacity(bgrx.len() / 8);
-    Encoder::new(&mut data, QUALITY)
-        .encode(bgrx, edge(size.width)?, edge(size.height)?, ColorType::Bgra)
-        .map_err(|error| GuiError::Encode(error.to_string()))?;
-    Ok(data.into())
 }
 
 #[cfg(test)]
