@@ -41,14 +41,14 @@ pub(crate) async fn watch(app: Arc<App>, run: RunId, cursor: i64, show: Show, as
             Show::Lines => lines.show(&app, &event),
         }
         match event.kind.as_str() {
-            "approval.asked" if ask => {
+            "run.approval_asked" if ask => {
                 let closed = Arc::new(AtomicBool::new(false));
                 open = Some(Arc::clone(&closed));
                 if let Some(id) = approval_id(&event) {
                     tokio::spawn(question(Arc::clone(&app), id, closed));
                 }
             }
-            "approval.answered" | "approval.closed" => {
+            "run.approval_answered" => {
                 if let Some(closed) = open.take() {
                     closed.store(true, Ordering::SeqCst);
                 }

@@ -135,13 +135,14 @@ impl Demo {
             turn(
                 "I click into the empty page and write.",
                 vec![screen(json!([
-                    { "action": "left_click", "coordinate": { "$find": { "role": "text" } } },
+                    { "action": "left_click", "coordinate": { "$find": { "role": ["text", "page tab list"] } } },
                     { "action": "type", "text": format!("{TEXT}\n") },
                     { "action": "key", "text": "ctrl+s" },
                 ]))],
             ),
             Turn {
-                retry_until: Some(json!({ "role": "push button", "name": "Save" })),
+                // Save itself is grey until there is a name.
+                retry_until: Some(json!({ "role": "push button", "name": "Cancel" })),
                 ..turn(
                     "The dialog for saving is open: I fill in the name.",
                     vec![screen(json!([
@@ -157,6 +158,10 @@ impl Demo {
                     json!({ "action": "left_click", "coordinate": { "$find": { "role": "push button", "name": "Save" } } }),
                 )],
             ),
+            Turn {
+                retry_until: Some(json!({ "role": "menu", "name": "File" })),
+                ..turn("I close the editor.", vec![call("computer", json!({ "action": "key", "text": "ctrl+q" }))])
+            },
             turn(
                 "I check the file with a command.",
                 vec![call("run_command", json!({ "command": format!("cat {LETTER} && wc -m {LETTER}") }))],
@@ -185,7 +190,7 @@ pub async fn say_yes(app: Arc<App>, run: RunId) {
     let cursor = 0;
     let Ok(mut watch) = app.store.watch(cursor) else { return };
     while let Ok(event) = watch.next().await {
-        if event.kind != "approval.asked" || event.key != run.as_str() {
+        if event.kind != "run.approval_asked" || event.key != run.as_str() {
             continue;
         }
         let Some(id) = event.payload.get("approval").and_then(Value::as_str).and_then(|id| id.parse().ok()) else {
@@ -221,14 +226,18 @@ impl Eyes {
 
 impl Finder for Eyes {
     fn find(&self, what: &Value, image: &Image) -> Option<(u32, u32)> {
-        let role = what.get("role").and_then(Value::as_str);
-        let name = what.get("name").and_then(Value::as_str);
+        let (roles, name) = (what.get("role"), what.get("name").and_then(Value::as_str));
         let window = self.screen.focused().ok()??;
         let elements = self.tree.elements(&window, Instant::now() + LOOK).elements;
-        let fits = |value: &str, wanted: Option<&str>| wanted.is_none_or(|wanted| value == wanted);
-        let element = elements
-            .iter()
-            .find(|element| fits(&element.role, role) && fits(&element.name, name) && element.enabled)?;
+        tracing::debug!(?window, ?elements, %what, "looking for an element");
+        let is_one_of = |role: &str| match roles {
+            None => true,
+            Some(Value::Array(roles)) => roles.iter().any(|known| known.as_str() == Some(role)),
+            Some(known) => known.as_str() == Some(role),
+        };
+        let element = elements.iter().find(|element| {
+            is_one_of(&element.role) && name.is_none_or(|name| element.name == name) && element.enabled
+        })?;
         let centre = element.centre();
         let area = self.monitor.area;
         let place = |at: i32, origin: i32, length: u32, sent: u32| {

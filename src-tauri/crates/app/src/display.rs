@@ -220,7 +220,7 @@ pub(crate) mod private {
 
     use openspace_gui::platform::PrivateDisplay;
 
-    use crate::failure::Result;
+    use crate::{Code, Failure, failure::Result};
 
     /// A display with a message bus of its own, so that programs on it do not talk to the person's
     /// desktop, and tell about themselves through the accessibility tree.
@@ -232,6 +232,8 @@ pub(crate) mod private {
 
     impl PrivateSession {
         pub(crate) fn start(width: u32, height: u32, folder: &Path) -> Result<Self> {
+            openspace_config::paths::create_private(folder)
+                .map_err(|error| Failure::new(Code::Store, format!("cannot create `{}`: {error}", folder.display())))?;
             let display = PrivateDisplay::start(width, height, folder).map_err(super::no_screen)?;
             let (bus, bus_address) = match start_bus(&display) {
                 Ok((bus, address)) => (Some(bus), Some(address)),

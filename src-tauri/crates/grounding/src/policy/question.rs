@@ -250,6 +250,12 @@ impl Grants {
         )
     }
 
+    pub(crate) fn any_app(&self) -> bool {
+        self.permissions
+            .iter()
+            .any(|permission| matches!(permission, Permission::App { .. }))
+    }
+
     pub(crate) fn tool(&self, name: &str, of: &str) -> bool {
         self.permissions.iter().any(
             |permission| matches!(permission, Permission::McpTool { server, tool } if server == of && tool == name),

@@ -5,7 +5,8 @@ use super::{Concern, Verdict, concern, denied, is_system};
 use crate::{
     Access, Denied, ProgramLaunch, ScreenApp,
     policy::{
-        Destination, Grants, Permission, Policy, Preset, Reason, Risk, RuleEffect, Subject,
+        Destination, Grants, Permission, Policy, Preset, Reason, Risk, RuleEffect, RuleScope,
+        Subject,
         apps::{FILE_PROGRAMS, SYSTEM_SETTINGS, TERMINALS, plain_name},
         command, destination,
     },
@@ -67,11 +68,22 @@ impl Policy {
         {
             return Ok(Vec::new());
         }
+        if name == "desktop" && access == Access::Look && self.uses_any_app(grants) {
+            return Ok(Vec::new());
+        }
         let permission = Permission::App {
             app: name.clone(),
             access,
         };
         Ok(vec![app_concern(app, &name, access, Some(permission))])
+    }
+
+    /// Whoever may use a program may look at the bare screen it is going to appear on.
+    fn uses_any_app(&self, grants: &Grants) -> bool {
+        let by_rule = self.ruled(RuleEffect::Allow, |scope| {
+            matches!(scope, RuleScope::Gui { .. })
+        });
+        !self.always() && (by_rule || grants.any_app())
     }
 
     /// Our own windows, password stores, and what a rule forbids.
