@@ -81,6 +81,7 @@ pub fn settle(
     pause(pace, options.first)?;
     let mut last = pace.look()?;
     let mut small = 0;
+    let mut wait = options.interval;
     loop {
         if pace.elapsed() >= options.limit {
             return Ok(Settled {
@@ -89,7 +90,7 @@ pub fn settle(
                 waited: pace.elapsed(),
             });
         }
-        pause(pace, options.interval)?;
+        pause(pace, wait)?;
         let next = pace.look()?;
         let change = Change::between(&last, &next);
         let still = if change.is_empty() {
@@ -103,17 +104,21 @@ pub fn settle(
             false
         };
         last = next;
-        let may_yet_react = || {
-            pace.elapsed() < options.react
-                && before.is_some_and(|before| Change::between(before, &last).is_empty())
-        };
-        if still && !may_yet_react() {
+        wait = options.interval;
+        if !still {
+            continue;
+        }
+        let left = options.react.saturating_sub(pace.elapsed());
+        let unmoved = || before.is_some_and(|before| Change::between(before, &last).is_empty());
+        if left.is_zero() || !unmoved() {
             return Ok(Settled {
                 capture: last,
                 still: true,
                 waited: pace.elapsed(),
             });
         }
+        // Nothing has happened yet: one more look once the time for that is up.
+        wait = wait.min(left);
     }
 }
 

@@ -17,6 +17,8 @@ mod guard;
 mod pointer;
 #[path = "x11/private.rs"]
 mod private;
+#[path = "x11/tools.rs"]
+mod tools;
 #[path = "x11/typing.rs"]
 mod typing;
 #[path = "x11/windows.rs"]
