@@ -4,6 +4,7 @@
 
 mod act;
 mod element;
+mod inject;
 mod judge;
 mod look;
 
