@@ -6,3 +6,5 @@
 )]
 
 mod architecture;
+mod cli;
+mod rig;
