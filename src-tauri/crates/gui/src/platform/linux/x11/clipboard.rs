@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use x11rb::connection::{Connection as _, RequestConnection as _};
-use x11rb::errors::{ReplyError, ReplyOrIdError};
+use x11rb::errors::ReplyError;
 use x11rb::protocol::Event;
 use x11rb::protocol::xproto::{
     AtomEnum, ConnectionExt as _, EventMask, PropMode, Property, SELECTION_NOTIFY_EVENT,
@@ -23,7 +23,7 @@ use super::connection::Display;
 use super::wait::{Wake, Waker, Woken, event_until, waker};
 
 /// How long a program may take to hand over what it has on the clipboard.
-const ANSWER: Duration = Duration::from_millis(700);
+const ANSWER: Duration = Duration::from_millis(1500);
 
 /// How much text is read from the clipboard.
 const LONGEST: usize = 16 << 20;
@@ -32,7 +32,6 @@ const LONGEST: usize = 16 << 20;
 pub(crate) struct Clipboard {
     name: String,
     authority: Option<PathBuf>,
-    window: Window,
     owner: Option<Owner>,
 }
 
@@ -45,98 +44,22 @@ struct Owner {
 
 impl Clipboard {
     /// Prepares reading; the thread starts when something is put on the clipboard.
-    pub(crate) fn new(display: &Display, authority: Option<&Path>) -> Result<Self, ReplyOrIdError> {
-        Ok(Self {
+    pub(crate) fn new(display: &Display, authority: Option<&Path>) -> Self {
+        Self {
             name: display.name.clone(),
             authority: authority.map(Path::to_owned),
-            window: display.hidden_window()?,
             owner: None,
-        })
+        }
     }
 
     /// The text on the clipboard; `None` when there is none or its owner does not answer in time.
-    pub(crate) fn read(&self, display: &Display) -> Result<Option<String>, InputError> {
-        let atoms = &display.atoms;
-        for target in [atoms.UTF8_STRING, AtomEnum::STRING.into()] {
-            if let Some(bytes) = self.read_as(display, target)? {
-                let utf8 = target == atoms.UTF8_STRING;
-                return Ok(Some(if utf8 {
-                    String::from_utf8_lossy(&bytes).into_owned()
-                } else {
-                    bytes.into_iter().map(char::from).collect()
-                }));
-            }
-        }
-        Ok(None)
-    }
-
-    fn read_as(&self, display: &Display, target: u32) -> Result<Option<Vec<u8>>, InputError> {
-        let (conn, atoms) = (&display.conn, &display.atoms);
-        if conn.get_selection_owner(atoms.CLIPBOARD)?.reply()?.owner == x11rb::NONE {
-            return Ok(None);
-        }
-        let place = atoms.OPENSPACE_CLIPBOARD;
-        conn.delete_property(self.window, place)?;
-        conn.convert_selection(
-            self.window,
-            atoms.CLIPBOARD,
-            target,
-            place,
-            x11rb::CURRENT_TIME,
-        )?;
-        let mut deadline = Instant::now() + ANSWER;
-        loop {
-            match event_until(conn, deadline)? {
-                None => return Ok(None),
-                Some(Event::SelectionNotify(note))
-                    if note.requestor == self.window && note.target == target =>
-                {
-                    if note.property == x11rb::NONE {
-                        return Ok(None);
-                    }
-                    break;
-                }
-                Some(_) => {}
-            }
-        }
-        let (kind, first) = self.take(display)?;
-        if kind != atoms.INCR {
-            return Ok(Some(first));
-        }
-        // Deleting the announcement asked for the first piece; an empty piece is the last.
-        let mut whole = Vec::new();
-        deadline = Instant::now() + ANSWER;
-        while let Some(event) = event_until(conn, deadline)? {
-            let Event::PropertyNotify(note) = event else {
-                continue;
-            };
-            let piece_is_there = note.window == self.window
-                && note.atom == place
-                && note.state == Property::NEW_VALUE;
-            if !piece_is_there {
-                continue;
-            }
-            let (_, piece) = self.take(display)?;
-            if piece.is_empty() {
-                return Ok(Some(whole));
-            }
-            whole.extend_from_slice(&piece);
-            if whole.len() > LONGEST {
-                return Ok(None);
-            }
-            deadline = Instant::now() + ANSWER;
-        }
-        Ok(None)
-    }
-
-    fn take(&self, display: &Display) -> Result<(u32, Vec<u8>), InputError> {
-        let length = (LONGEST / 4) as u32;
-        let place = display.atoms.OPENSPACE_CLIPBOARD;
-        let reply = display
-            .conn
-            .get_property(true, self.window, place, AtomEnum::ANY, 0, length)?
-            .reply()?;
-        Ok((reply.type_, reply.value))
+    pub(crate) fn read(display: &Display) -> Result<Option<String>, InputError> {
+        // A window of its own for every reading: an owner that comes too late, or is still sending
+        // pieces that nobody waits for, must not get into the next one.
+        let window = display.hidden_window()?;
+        let text = read_into(display, window);
+        display.conn.destroy_window(window)?;
+        text
     }
 
     /// Puts text on the clipboard.
@@ -163,6 +86,90 @@ impl Clipboard {
         answer.recv_timeout(ANSWER).map_err(|_| ended())??;
         Ok(())
     }
+}
+
+/// What an owner says to a request.
+enum Reply {
+    Content(Vec<u8>),
+    /// It has nothing of that kind.
+    Refused,
+    /// It does not answer, or has more than anybody pastes.
+    Late,
+}
+
+fn read_into(display: &Display, window: Window) -> Result<Option<String>, InputError> {
+    let (conn, atoms) = (&display.conn, &display.atoms);
+    if conn.get_selection_owner(atoms.CLIPBOARD)?.reply()?.owner == x11rb::NONE {
+        return Ok(None);
+    }
+    match request(display, window, atoms.UTF8_STRING)? {
+        Reply::Content(text) => return Ok(Some(String::from_utf8_lossy(&text).into_owned())),
+        Reply::Late => return Ok(None),
+        Reply::Refused => {}
+    }
+    // Programs of old offer Latin-1 alone.
+    match request(display, window, AtomEnum::STRING.into())? {
+        Reply::Content(text) => Ok(Some(text.into_iter().map(char::from).collect())),
+        Reply::Late | Reply::Refused => Ok(None),
+    }
+}
+
+fn request(display: &Display, window: Window, target: u32) -> Result<Reply, InputError> {
+    let (conn, atoms) = (&display.conn, &display.atoms);
+    let place = atoms.OPENSPACE_CLIPBOARD;
+    conn.convert_selection(window, atoms.CLIPBOARD, target, place, x11rb::CURRENT_TIME)?;
+    let mut deadline = Instant::now() + ANSWER;
+    loop {
+        match event_until(conn, deadline)? {
+            None => return Ok(Reply::Late),
+            Some(Event::SelectionNotify(note))
+                if note.requestor == window && note.target == target =>
+            {
+                if note.property == x11rb::NONE {
+                    return Ok(Reply::Refused);
+                }
+                break;
+            }
+            Some(_) => {}
+        }
+    }
+    let (kind, first) = take(display, window)?;
+    if kind != atoms.INCR {
+        return Ok(Reply::Content(first));
+    }
+    // Deleting the announcement asked for the first piece; an empty piece is the last.
+    let mut whole = Vec::new();
+    deadline = Instant::now() + ANSWER;
+    while let Some(event) = event_until(conn, deadline)? {
+        let Event::PropertyNotify(note) = event else {
+            continue;
+        };
+        let piece_is_there =
+            note.window == window && note.atom == place && note.state == Property::NEW_VALUE;
+        if !piece_is_there {
+            continue;
+        }
+        let (_, piece) = take(display, window)?;
+        if piece.is_empty() {
+            return Ok(Reply::Content(whole));
+        }
+        whole.extend_from_slice(&piece);
+        if whole.len() > LONGEST {
+            break;
+        }
+        deadline = Instant::now() + ANSWER;
+    }
+    Ok(Reply::Late)
+}
+
+fn take(display: &Display, window: Window) -> Result<(u32, Vec<u8>), InputError> {
+    let length = (LONGEST / 4) as u32;
+    let place = display.atoms.OPENSPACE_CLIPBOARD;
+    let property = display
+        .conn
+        .get_property(true, window, place, AtomEnum::ANY, 0, length)?;
+    let reply = property.reply()?;
+    Ok((reply.type_, reply.value))
 }
 
 impl Owner {

@@ -40,7 +40,7 @@ impl X11Input {
         xkb::use_extension(&display.conn, 1, 0)?.reply()?;
         // Our releases must get through even while some program has grabbed the server.
         xtest::grab_control(&display.conn, true)?;
-        let clipboard = Clipboard::new(&display, authority)?;
+        let clipboard = Clipboard::new(&display, authority);
         Ok(Self {
             display,
             keyboard: Keyboard::default(),
@@ -252,7 +252,7 @@ impl Input for X11Input {
     }
 
     fn clipboard(&mut self) -> Result<Option<String>, InputError> {
-        self.clipboard.read(&self.display)
+        Clipboard::read(&self.display)
     }
 
     fn set_clipboard(&mut self, text: &str) -> Result<(), InputError> {
