@@ -260,7 +260,9 @@ fn duration(text: &str) -> Result<Duration, String> {
         "h" => 3600,
         other => return Err(format!("`{other}` is no unit of time: use s, m or h")),
     };
-    let number: u64 = digits.parse().map_err(|_| format!("`{text}` is no duration: write 30s, 10m or 2h"))?;
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| format!("`{text}` is no duration: write 30s, 10m or 2h"))?;
     Ok(Duration::from_secs(number * unit))
 }
 

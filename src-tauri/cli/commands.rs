@@ -43,16 +43,33 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> Exit {
 }
 
 /// Opens the program for a command in a terminal.
-pub(crate) fn open(environment: Environment, asks: bool, flags: &[Flag]) -> Result<Arc<App>, Failure> {
+pub(crate) fn open(
+    environment: Environment,
+    asks: bool,
+    flags: &[Flag],
+) -> Result<Arc<App>, Failure> {
     let app = App::open(environment, surface(InstanceKind::Cli, false, asks)?, flags)?;
     logging::to_stderr(&app.values().log.level)?;
     Ok(app)
 }
 
-pub(crate) fn surface(kind: InstanceKind, claims_runs: bool, asks_on_terminal: bool) -> Result<Surface, Failure> {
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::new(Code::Internal, format!("this program's own path cannot be told: {error}")))?;
-    Ok(Surface { kind, claims_runs, asks_on_terminal, program })
+pub(crate) fn surface(
+    kind: InstanceKind,
+    claims_runs: bool,
+    asks_on_terminal: bool,
+) -> Result<Surface, Failure> {
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::new(
+            Code::Internal,
+            format!("this program's own path cannot be told: {error}"),
+        )
+    })?;
+    Ok(Surface {
+        kind,
+        claims_runs,
+        asks_on_terminal,
+        program,
+    })
 }
 
 /// Orphans of a run's commands become ours, so that stopping finds them.

@@ -37,7 +37,9 @@ impl Exit {
 
     pub(crate) fn of_failure(failure: &Failure) -> Self {
         match failure.code {
-            Code::InvalidRequest | Code::Configuration | Code::Credentials | Code::NotFound => Self::Usage,
+            Code::InvalidRequest | Code::Configuration | Code::Credentials | Code::NotFound => {
+                Self::Usage
+            }
             Code::Model
             | Code::WrongState
             | Code::Forbidden

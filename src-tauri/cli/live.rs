@@ -25,9 +25,20 @@ pub(crate) enum Show {
     Lines,
 }
 
+/// Where a watch begins that shall show everything from now on.
+pub(crate) async fn newest(app: &App) -> Result<i64, Failure> {
+    Ok(app.store.read(|db| db.events().last_id()).await?)
+}
+
 /// Shows a run's events from `cursor` on until it has ended or is dropped, and asks its questions
 /// on the terminal if there is one.
-pub(crate) async fn watch(app: Arc<App>, run: RunId, cursor: i64, show: Show, ask: bool) -> Result<(), Failure> {
+pub(crate) async fn watch(
+    app: Arc<App>,
+    run: RunId,
+    cursor: i64,
+    show: Show,
+    ask: bool,
+) -> Result<(), Failure> {
     let mut events = app.store.watch(cursor)?;
     let mut lines = Lines::new();
     let mut open: Option<Arc<AtomicBool>> = None;
@@ -60,12 +71,29 @@ pub(crate) async fn watch(app: Arc<App>, run: RunId, cursor: i64, show: Show, as
 }
 
 fn approval_id(event: &RunEvent) -> Option<ApprovalId> {
-    event.payload.get("approval").and_then(Value::as_str)?.parse().ok()
+    event
+        .payload
+        .get("approval")
+        .and_then(Value::as_str)?
+        .parse()
+        .ok()
 }
 
 fn ended(event: &RunEvent) -> bool {
-    let status = event.payload.get("status").and_then(Value::as_str).unwrap_or_default();
-    ["done", "failed", "stopped", "limit_reached", "needs_you", "interrupted"].contains(&status)
+    let status = event
+        .payload
+        .get("status")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    [
+        "done",
+        "failed",
+        "stopped",
+        "limit_reached",
+        "needs_you",
+        "interrupted",
+    ]
+    .contains(&status)
 }
 
 async fn question(app: Arc<App>, id: ApprovalId, closed: Arc<AtomicBool>) {
@@ -74,14 +102,20 @@ async fn question(app: Arc<App>, id: ApprovalId, closed: Arc<AtomicBool>) {
     }
 }
 
-async fn put_question(app: &Arc<App>, id: &ApprovalId, closed: &Arc<AtomicBool>) -> Result<(), Failure> {
+async fn put_question(
+    app: &Arc<App>,
+    id: &ApprovalId,
+    closed: &Arc<AtomicBool>,
+) -> Result<(), Failure> {
     let approval = app.find_question(id.as_str()).await?;
     let text = terminal::describe(&approval, &app.catalogue)?;
     let offer_run = terminal::can_allow_for_run(&approval);
     let (asking, closing) = (Arc::clone(app), Arc::clone(closed));
     let answer = tokio::task::spawn_blocking(move || {
         let mut terminal = terminal::open()?;
-        terminal::ask(&mut terminal, &text, offer_run, &asking.catalogue, &closing).ok().flatten()
+        terminal::ask(&mut terminal, &text, offer_run, &asking.catalogue, &closing)
+            .ok()
+            .flatten()
     });
     if let Ok(Some(decision)) = answer.await {
         app.answer_on_terminal(&approval, decision, None).await?;
@@ -98,25 +132,46 @@ struct Lines {
 
 impl Lines {
     fn new() -> Self {
-        Self { terminal: std::io::stderr().is_terminal(), step: 0, open: false }
+        Self {
+            terminal: std::io::stderr().is_terminal(),
+            step: 0,
+            open: false,
+        }
     }
 
     fn show(&mut self, app: &App, event: &RunEvent) {
-        let text = |key: &str| event.payload.get(key).and_then(Value::as_str).unwrap_or_default();
-        let number = |key: &str| event.payload.get(key).and_then(Value::as_u64).unwrap_or_default();
+        let text = |key: &str| {
+            event
+                .payload
+                .get(key)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
+        let number = |key: &str| {
+            event
+                .payload
+                .get(key)
+                .and_then(Value::as_u64)
+                .unwrap_or_default()
+        };
         let catalogue = &app.catalogue;
         match event.kind.as_str() {
             "step.call_started" => {
                 let step = number("step");
                 let arguments = event.payload.get("arguments").unwrap_or(&Value::Null);
                 let line = harmless(&catalogue.call(text("tool"), arguments));
-                let margin = if step == self.step { String::new() } else { step.to_string() };
+                let margin = if step == self.step {
+                    String::new()
+                } else {
+                    step.to_string()
+                };
                 self.step = step;
                 self.begin(&format!("{margin:>4}  {line}"));
             }
             "step.call_finished" => {
                 let failure = event.payload.get("failure").and_then(Value::as_str);
-                let unchanged = event.payload.get("visibleChange").and_then(Value::as_bool) == Some(false);
+                let unchanged =
+                    event.payload.get("visibleChange").and_then(Value::as_bool) == Some(false);
                 let failed = event.payload.get("error").and_then(Value::as_bool) == Some(true);
                 let key = match failure {
                     Some("denied") => "call.denied",
@@ -125,7 +180,11 @@ impl Lines {
                     None if failed => "call.failed",
                     None => "call.ok",
                 };
-                let mut line = format!("{} ({})", catalogue.render(key, &[]), output::duration(number("ms")));
+                let mut line = format!(
+                    "{} ({})",
+                    catalogue.render(key, &[]),
+                    output::duration(number("ms"))
+                );
                 if key == "call.failed" || key == "call.denied" {
                     let message = harmless(text("message"));
                     line.push_str(": ");
@@ -136,7 +195,11 @@ impl Lines {
             "model.waiting" => {
                 let seconds = number("afterMs").div_ceil(1_000).to_string();
                 let attempt = number("attempt").to_string();
-                let values = [("reason", text("reason")), ("attempt", &attempt), ("seconds", &seconds)];
+                let values = [
+                    ("reason", text("reason")),
+                    ("attempt", &attempt),
+                    ("seconds", &seconds),
+                ];
                 self.note(&catalogue.render("model.waiting", &values));
             }
             "model.restarted" => self.note(&catalogue.render("model.restarted", &[])),

@@ -38,7 +38,12 @@ fn run(cli: Cli, environment: Environment) -> Result<Exit, Failure> {
         .worker_threads(2)
         .enable_all()
         .build()
-        .map_err(|error| Failure::new(openspace_app::Code::Internal, format!("no runtime: {error}")))?;
+        .map_err(|error| {
+            Failure::new(
+                openspace_app::Code::Internal,
+                format!("no runtime: {error}"),
+            )
+        })?;
     let exit = runtime.block_on(commands::dispatch(cli.command, environment));
     // A prompt that still waits on the terminal must not keep the process.
     runtime.shutdown_background();

@@ -44,7 +44,15 @@ pub(crate) fn duration(milliseconds: u64) -> String {
 /// Text from a model, a screen or a program, without the control characters that could make a
 /// terminal do or show something else.
 pub(crate) fn harmless(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '�' } else { c }).collect()
+    text.chars()
+        .map(|c| {
+            if c.is_control() && c != '\n' && c != '\t' {
+                '�'
+            } else {
+                c
+            }
+        })
+        .collect()
 }
 
 #[cfg(test)]

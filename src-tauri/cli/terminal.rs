@@ -23,18 +23,32 @@ pub(crate) fn open() -> Option<File> {
 
 /// A question as a person reads it: the exact action, the risk, and who asks.
 pub(crate) fn describe(approval: &Approval, catalogue: &Catalogue) -> Result<String, Failure> {
-    let question: Question = serde_json::from_value(approval.question.clone())
-        .map_err(|error| Failure::new(Code::Store, format!("question {} cannot be read: {error}", approval.id)))?;
+    let question: Question =
+        serde_json::from_value(approval.question.clone()).map_err(|error| {
+            Failure::new(
+                Code::Store,
+                format!("question {} cannot be read: {error}", approval.id),
+            )
+        })?;
     let mut lines = vec![format!("── {} ──", catalogue.render("approval.title", &[]))];
     for action in &question.actions {
         lines.push(harmless(&self::action(action, catalogue)));
     }
     for part in &question.parts {
-        let kind = serde_json::to_value(part.reason).ok().and_then(|kind| kind.as_str().map(str::to_owned));
-        let reason = catalogue.render(&format!("approval.reason.{}", kind.unwrap_or_default()), &[]);
+        let kind = serde_json::to_value(part.reason)
+            .ok()
+            .and_then(|kind| kind.as_str().map(str::to_owned));
+        let reason = catalogue.render(
+            &format!("approval.reason.{}", kind.unwrap_or_default()),
+            &[],
+        );
         lines.push(catalogue.render("approval.why", &[("reason", &reason)]));
     }
-    let undo = if question.reversible { "approval.reversible" } else { "approval.irreversible" };
+    let undo = if question.reversible {
+        "approval.reversible"
+    } else {
+        "approval.irreversible"
+    };
     lines.push(format!(
         "{} · {}",
         catalogue.render(&format!("approval.risk.{}", approval.risk), &[]),
@@ -54,12 +68,18 @@ pub(crate) fn describe(approval: &Approval, catalogue: &Catalogue) -> Result<Str
 
 /// Whether the same may be allowed for the rest of the run.
 pub(crate) fn can_allow_for_run(approval: &Approval) -> bool {
-    serde_json::from_value::<Question>(approval.question.clone())
-        .is_ok_and(|question| question.offers.iter().any(|offer| matches!(offer, Grant::Run { .. })))
+    serde_json::from_value::<Question>(approval.question.clone()).is_ok_and(|question| {
+        question
+            .offers
+            .iter()
+            .any(|offer| matches!(offer, Grant::Run { .. }))
+    })
 }
 
 fn action(action: &Action, catalogue: &Catalogue) -> String {
-    let render = |key: &str, parameters: &[(&str, &str)]| catalogue.render(&format!("approval.action.{key}"), parameters);
+    let render = |key: &str, parameters: &[(&str, &str)]| {
+        catalogue.render(&format!("approval.action.{key}"), parameters)
+    };
     match action {
         Action::Read { path } => render("read", &[("path", &path.display().to_string())]),
         Action::Write { path, .. } => render("write", &[("path", &path.display().to_string())]),
@@ -70,19 +90,37 @@ fn action(action: &Action, catalogue: &Catalogue) -> String {
                 (true, true) => "command_network",
                 (true, false) => "command",
             };
-            render(key, &[("folder", &command.folder.display().to_string()), ("line", &command.line)])
+            render(
+                key,
+                &[
+                    ("folder", &command.folder.display().to_string()),
+                    ("line", &command.line),
+                ],
+            )
         }
         Action::Launch(launch) => render(
             "launch",
-            &[("program", &launch.program.display().to_string()), ("arguments", &launch.arguments.join(" "))],
+            &[
+                ("program", &launch.program.display().to_string()),
+                ("arguments", &launch.arguments.join(" ")),
+            ],
         ),
         Action::Fetch { url } => render("fetch", &[("url", url)]),
-        Action::McpTool { server, tool, .. } => render("mcp_tool", &[("server", server), ("tool", tool)]),
-        Action::Screen { app, access } => {
-            let access = serde_json::to_value(access).ok().and_then(|access| access.as_str().map(str::to_owned));
-            render(&format!("screen.{}", access.unwrap_or_default()), &[("app", &app.name)])
+        Action::McpTool { server, tool, .. } => {
+            render("mcp_tool", &[("server", server), ("tool", tool)])
         }
-        Action::TypedCommand { app, line } => render("typed_command", &[("app", &app.name), ("line", line)]),
+        Action::Screen { app, access } => {
+            let access = serde_json::to_value(access)
+                .ok()
+                .and_then(|access| access.as_str().map(str::to_owned));
+            render(
+                &format!("screen.{}", access.unwrap_or_default()),
+                &[("app", &app.name)],
+            )
+        }
+        Action::TypedCommand { app, line } => {
+            render("typed_command", &[("app", &app.name), ("line", line)])
+        }
     }
 }
 
@@ -94,7 +132,11 @@ pub(crate) fn ask(
     catalogue: &Catalogue,
     closed: &Arc<AtomicBool>,
 ) -> std::io::Result<Option<Decision>> {
-    let prompt = if offer_run { "approval.prompt" } else { "approval.prompt_once" };
+    let prompt = if offer_run {
+        "approval.prompt"
+    } else {
+        "approval.prompt_once"
+    };
     write!(terminal, "\n{text}\n{}: ", catalogue.render(prompt, &[]))?;
     terminal.flush()?;
     let mut lines = BufReader::new(terminal.try_clone()?);
@@ -106,9 +148,14 @@ pub(crate) fn ask(
         let ready = {
             let mut fds = [PollFd::new(&*terminal, PollFlags::IN)];
             let wait = rustix::event::Timespec::try_from(Duration::from_millis(100)).ok();
-            poll(&mut fds, wait.as_ref())? > 0
+            poll(&mut fds, wait.as_ref())?;
+            fds[0].revents()
         };
-        if !ready {
+        if ready.intersects(PollFlags::HUP | PollFlags::ERR) {
+            // The terminal is gone. That is nobody's answer: the question stays open.
+            return Ok(None);
+        }
+        if ready.is_empty() {
             continue;
         }
         let mut answer = String::new();

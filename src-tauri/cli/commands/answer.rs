@@ -10,7 +10,10 @@ use crate::{
     output, terminal,
 };
 
-pub(crate) async fn approve(arguments: ApproveArgs, environment: Environment) -> Result<Exit, Failure> {
+pub(crate) async fn approve(
+    arguments: ApproveArgs,
+    environment: Environment,
+) -> Result<Exit, Failure> {
     let app = super::open(environment, true, &[])?;
     app.refuse_runs("answer questions")?;
     let Some(id) = &arguments.id else {
@@ -28,12 +31,19 @@ pub(crate) async fn approve(arguments: ApproveArgs, environment: Environment) ->
     // The person sees the exact action and says yes here, on a terminal a program cannot pipe into.
     let decision = tokio::task::spawn_blocking(move || {
         let mut terminal = terminal::open().ok_or_else(|| {
-            Failure::new(Code::Forbidden, "approving needs a terminal, so that a person sees what they allow")
-                .hint("run it in a terminal, or answer in the app")
+            Failure::new(
+                Code::Forbidden,
+                "approving needs a terminal, so that a person sees what they allow",
+            )
+            .hint("run it in a terminal, or answer in the app")
         })?;
         let closed = Arc::new(AtomicBool::new(false));
-        terminal::ask(&mut terminal, &text, offer_run, &catalogue, &closed)
-            .map_err(|error| Failure::new(Code::Internal, format!("the terminal cannot be used: {error}")))
+        terminal::ask(&mut terminal, &text, offer_run, &catalogue, &closed).map_err(|error| {
+            Failure::new(
+                Code::Internal,
+                format!("the terminal cannot be used: {error}"),
+            )
+        })
     });
     let decision = match decision.await {
         Ok(decision) => decision?,
@@ -42,7 +52,8 @@ pub(crate) async fn approve(arguments: ApproveArgs, environment: Environment) ->
     let decision = match decision {
         Some(Decision::AllowOnce) if for_run && offer_run => Decision::AllowForRun,
         Some(decision) => decision,
-        None => Decision::Deny,
+        // The terminal is gone before there was an answer: the question stays open.
+        None => return Ok(Exit::Failed),
     };
     answer(&app, &approval, decision, None).await
 }
@@ -54,12 +65,21 @@ pub(crate) async fn deny(arguments: DenyArgs, environment: Environment) -> Resul
     answer(&app, &approval, Decision::Deny, arguments.note).await
 }
 
-async fn answer(app: &App, approval: &Approval, decision: Decision, note: Option<String>) -> Result<Exit, Failure> {
+async fn answer(
+    app: &App,
+    approval: &Approval,
+    decision: Decision,
+    note: Option<String>,
+) -> Result<Exit, Failure> {
     if !app.answer_on_terminal(approval, decision, note).await? {
         output::note(&app.catalogue.render("approval.already_answered", &[]));
         return Ok(Exit::Failed);
     }
-    let key = if decision == Decision::Deny { "approval.denied" } else { "approval.allowed" };
+    let key = if decision == Decision::Deny {
+        "approval.denied"
+    } else {
+        "approval.allowed"
+    };
     output::note(&app.catalogue.render(key, &[]));
     Ok(Exit::Done)
 }

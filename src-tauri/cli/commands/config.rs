@@ -1,6 +1,8 @@
 //! `openspace config`
 
-use openspace_app::{Code, Configuration, Environment, Failure, SCHEMA, Settings, SettingsFile, refuse_runs};
+use openspace_app::{
+    Code, Configuration, Environment, Failure, SCHEMA, Settings, SettingsFile, refuse_runs,
+};
 use serde_json::json;
 
 use crate::{args::ConfigCommand, exit::Exit, output};
@@ -18,7 +20,8 @@ pub(crate) fn config(command: ConfigCommand, environment: &Environment) -> Resul
             let entries = match key {
                 None => settings.entries(),
                 Some(key) => vec![settings.entry(&key).ok_or_else(|| {
-                    let failure = Failure::new(Code::InvalidRequest, format!("there is no setting `{key}`"));
+                    let failure =
+                        Failure::new(Code::InvalidRequest, format!("there is no setting `{key}`"));
                     match SCHEMA.nearest(&key) {
                         Some(nearest) => failure.hint(format!("did you mean `{nearest}`?")),
                         None => failure.hint("see all of them with `openspace config get`"),
@@ -28,9 +31,17 @@ pub(crate) fn config(command: ConfigCommand, environment: &Environment) -> Resul
             for entry in entries {
                 let value = entry.value.as_deref();
                 if as_json {
-                    output::json(&json!({ "key": entry.key, "value": value, "origin": entry.origin.to_string(), "about": entry.about }));
+                    output::json(
+                        &json!({ "key": entry.key, "value": value, "origin": entry.origin.to_string(), "about": entry.about }),
+                    );
                 } else {
-                    output::line(&format!("{} = {}  # {}; {}", entry.key, value.unwrap_or("(not set)"), entry.origin, entry.about));
+                    output::line(&format!(
+                        "{} = {}  # {}; {}",
+                        entry.key,
+                        value.unwrap_or("(not set)"),
+                        entry.origin,
+                        entry.about
+                    ));
                 }
             }
             Ok(Exit::Done)

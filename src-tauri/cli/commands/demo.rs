@@ -5,13 +5,25 @@ use std::sync::Arc;
 use openspace_app::{Environment, Failure, SpecAttendance, demo};
 
 use super::run::execute;
-use crate::{args::DemoArgs, exit::Exit, live::Show, output, terminal};
+use crate::{
+    args::DemoArgs,
+    exit::Exit,
+    live::{self, Show},
+    output, terminal,
+};
 
-pub(crate) async fn demo(arguments: DemoArgs, mut environment: Environment) -> Result<Exit, Failure> {
+pub(crate) async fn demo(
+    arguments: DemoArgs,
+    mut environment: Environment,
+) -> Result<Exit, Failure> {
     let paths = openspace_app::paths(&environment)?;
     // Kept until the end: programs on a display of its own end with it.
     let _display = match arguments.display.as_deref() {
-        Some("private") => Some(demo::private_display(&mut environment, &paths.runtime, demo::SIZE)?),
+        Some("private") => Some(demo::private_display(
+            &mut environment,
+            &paths.runtime,
+            demo::SIZE,
+        )?),
         Some(name) => {
             environment.insert("DISPLAY", name);
             environment.remove("WAYLAND_DISPLAY");
@@ -29,20 +41,37 @@ pub(crate) async fn demo(arguments: DemoArgs, mut environment: Environment) -> R
         request.attendance = SpecAttendance::Absent;
     }
     let recording = demo.recording(&app)?;
-    let queued = app.enqueue(&request).await?;
-    let answering = arguments.yes.then(|| tokio::spawn(demo::say_yes(Arc::clone(&app), queued.run.clone())));
-    let show = if arguments.json { Show::Json } else { Show::Lines };
-    let exit = execute(&app, &queued.run, show, attended, Some(recording)).await;
+    let cursor = live::newest(&app).await?;
+    let (queued, fence) = app.enqueue_claimed(&request).await?;
+    let answering = arguments
+        .yes
+        .then(|| tokio::spawn(demo::say_yes(Arc::clone(&app), queued.run.clone())));
+    let show = if arguments.json {
+        Show::Json
+    } else {
+        Show::Lines
+    };
+    let exit = execute(&app, fence, cursor, show, attended, Some(recording)).await;
     if let Some(task) = answering {
         task.abort();
     }
     let exit = exit?;
     let (letter, right) = demo.verify();
-    let key = if right { "demo.verified" } else { "demo.mismatch" };
-    output::note(&app.catalogue.render(key, &[("path", &letter.display().to_string())]));
+    let key = if right {
+        "demo.verified"
+    } else {
+        "demo.mismatch"
+    };
+    output::note(
+        &app.catalogue
+            .render(key, &[("path", &letter.display().to_string())]),
+    );
     let run = app.find_run(queued.run.as_str()).await?;
     let folder = demo.folder().join(format!("run-{}", run.id));
     app.export(&run, &folder).await?;
-    output::note(&app.catalogue.render("run.artefacts", &[("folder", &folder.display().to_string())]));
+    output::note(&app.catalogue.render(
+        "run.artefacts",
+        &[("folder", &folder.display().to_string())],
+    ));
     Ok(if right { exit } else { Exit::Failed })
 }

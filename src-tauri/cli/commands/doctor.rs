@@ -4,7 +4,10 @@ use openspace_app::{Environment, Failure, Health};
 
 use crate::{args::DoctorArgs, exit::Exit, output};
 
-pub(crate) async fn doctor(arguments: DoctorArgs, environment: Environment) -> Result<Exit, Failure> {
+pub(crate) async fn doctor(
+    arguments: DoctorArgs,
+    environment: Environment,
+) -> Result<Exit, Failure> {
     let app = super::open(environment, false, &[])?;
     let checks = app.doctor(arguments.model).await;
     for check in &checks {
@@ -24,7 +27,12 @@ pub(crate) async fn doctor(arguments: DoctorArgs, environment: Environment) -> R
             Health::Problem => '✗',
             Health::Off => '–',
         };
-        output::line(&format!("{mark} {:<16} {}: {}", check.id, app.catalogue.render(key, &[]), check.found));
+        output::line(&format!(
+            "{mark} {:<16} {}: {}",
+            check.id,
+            app.catalogue.render(key, &[]),
+            check.found
+        ));
         if let Some(fix) = &check.fix {
             output::line(&format!("  {:<16} → {fix}", ""));
         }

@@ -3,8 +3,8 @@
 use std::{io::Read as _, path::PathBuf, sync::Arc};
 
 use openspace_app::{
-    App, Catalogue, Code, CommandKind, Display, Environment, Failure, Fence, GuardSeat, Limits, Outcome, Recording,
-    Reason, RunId, RunRequest, RunStatus, SpecAttendance,
+    App, Catalogue, Code, CommandKind, Display, Environment, Failure, Fence, GuardSeat, Limits,
+    Outcome, Reason, Recording, RunId, RunRequest, RunStatus, SpecAttendance,
 };
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
@@ -21,15 +21,24 @@ pub(crate) async fn run(arguments: RunArgs, environment: Environment) -> Result<
     let app = super::open(environment, attended, &[])?;
     app.refuse_runs("start runs of its own")?;
     let request = request(&arguments, attended)?;
-    let queued = app.enqueue(&request).await?;
     if arguments.detach {
+        let queued = app.enqueue(&request).await?;
         app.ensure_runner().await?;
-        output::note(&app.catalogue.render("run.queued", &[("run", queued.run.as_str())]));
+        output::note(
+            &app.catalogue
+                .render("run.queued", &[("run", queued.run.as_str())]),
+        );
         output::line(queued.run.as_str());
         return Ok(Exit::Done);
     }
-    let show = if arguments.json { Show::Json } else { Show::Lines };
-    execute(&app, &queued.run, show, attended, None).await
+    let show = if arguments.json {
+        Show::Json
+    } else {
+        Show::Lines
+    };
+    let cursor = live::newest(&app).await?;
+    let (_, fence) = app.enqueue_claimed(&request).await?;
+    execute(&app, fence, cursor, show, attended, None).await
 }
 
 fn request(arguments: &RunArgs, attended: bool) -> Result<RunRequest, Failure> {
@@ -38,7 +47,12 @@ fn request(arguments: &RunArgs, attended: bool) -> Result<RunRequest, Failure> {
         task.clear();
         std::io::stdin()
             .read_to_string(&mut task)
-            .map_err(|error| Failure::new(Code::InvalidRequest, format!("the task cannot be read from standard input: {error}")))?;
+            .map_err(|error| {
+                Failure::new(
+                    Code::InvalidRequest,
+                    format!("the task cannot be read from standard input: {error}"),
+                )
+            })?;
     }
     Ok(RunRequest {
         task,
@@ -51,7 +65,9 @@ fn request(arguments: &RunArgs, attended: bool) -> Result<RunRequest, Failure> {
         folder: current_folder()?,
         limits: Limits {
             steps: arguments.max_steps,
-            active_ms: arguments.max_minutes.map(|minutes| (minutes * 60_000.0) as u64),
+            active_ms: arguments
+                .max_minutes
+                .map(|minutes| (minutes * 60_000.0) as u64),
             tokens: arguments.max_tokens,
             cost: arguments.max_cost,
         },
@@ -66,29 +82,42 @@ fn request(arguments: &RunArgs, attended: bool) -> Result<RunRequest, Failure> {
 
 pub(crate) fn attendance(attended: bool, wait: Option<std::time::Duration>) -> SpecAttendance {
     match wait {
-        Some(wait) => SpecAttendance::WaitsForMs(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+        Some(wait) => {
+            SpecAttendance::WaitsForMs(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX))
+        }
         None if attended => SpecAttendance::Waits,
         None => SpecAttendance::Absent,
     }
 }
 
 pub(crate) fn current_folder() -> Result<PathBuf, Failure> {
-    std::env::current_dir().map_err(|error| Failure::new(Code::InvalidRequest, format!("there is no current folder: {error}")))
+    std::env::current_dir().map_err(|error| {
+        Failure::new(
+            Code::InvalidRequest,
+            format!("there is no current folder: {error}"),
+        )
+    })
 }
 
-/// Claims a queued run, executes it here and shows it.
+/// Executes a claimed run here and shows what happened in it after `cursor`.
 pub(crate) async fn execute(
     app: &Arc<App>,
-    run: &RunId,
+    fence: Fence,
+    cursor: i64,
     show: Show,
     attended: bool,
     recording: Option<Recording>,
 ) -> Result<Exit, Failure> {
     super::adopt_orphans();
-    let cursor = app.store.read(|db| db.events().last_id()).await?;
-    let fence: Fence = app.claim(run).await?;
+    let run = &fence.run().clone();
     let guard = GuardSeat::default().get(app).await?;
-    let watching = tokio::spawn(live::watch(Arc::clone(app), run.clone(), cursor, show, attended));
+    let watching = tokio::spawn(live::watch(
+        Arc::clone(app),
+        run.clone(),
+        cursor,
+        show,
+        attended,
+    ));
     let stopping = tokio::spawn(stop_on_signals(Arc::clone(app), run.clone()));
     let result = app.execute(fence, &guard, recording).await;
     stopping.abort();
@@ -106,8 +135,14 @@ pub(crate) async fn execute(
 /// The first Ctrl-C (or a request to end) stops the run; a second one leaves at once, and the guard
 /// cleans up. A closed terminal stops nothing: the run goes on.
 async fn stop_on_signals(app: Arc<App>, run: RunId) {
-    let signals = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()));
-    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) = signals else { return };
+    let signals = (
+        signal(SignalKind::interrupt()),
+        signal(SignalKind::terminate()),
+        signal(SignalKind::hangup()),
+    );
+    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) = signals else {
+        return;
+    };
     let mut asked = false;
     loop {
         tokio::select! {
@@ -126,7 +161,10 @@ async fn stop_on_signals(app: Arc<App>, run: RunId) {
     }
 }
 
-#[expect(clippy::exit, reason = "a second Ctrl-C means now; the guard releases input and ends processes")]
+#[expect(
+    clippy::exit,
+    reason = "a second Ctrl-C means now; the guard releases input and ends processes"
+)]
 fn leave() -> ! {
     std::process::exit(i32::from(Exit::Stopped.code()))
 }
@@ -134,7 +172,9 @@ fn leave() -> ! {
 /// The answer on standard output, the rest on standard error.
 pub(crate) fn report(catalogue: &Catalogue, run: &RunId, outcome: &Outcome, show: Show) {
     if show == Show::Json {
-        output::json(&json!({ "kind": "result", "run": run, "outcome": outcome, "exitCode": Exit::of_status(outcome.status).code() }));
+        output::json(
+            &json!({ "kind": "result", "run": run, "outcome": outcome, "exitCode": Exit::of_status(outcome.status).code() }),
+        );
         return;
     }
     if !outcome.answer.trim().is_empty() {
@@ -152,15 +192,23 @@ pub(crate) fn report(catalogue: &Catalogue, run: &RunId, outcome: &Outcome, show
     output::note(&catalogue.render(
         "run.summary",
         &[
-            ("status", &catalogue.render(&format!("status.{}", outcome.status), &[])),
+            (
+                "status",
+                &catalogue.render(&format!("status.{}", outcome.status), &[]),
+            ),
             ("steps", &outcome.used.steps.to_string()),
             ("time", &output::duration(outcome.used.active_ms)),
             ("tokens", &outcome.used.usage.total().to_string()),
         ],
     ));
     match outcome.status {
-        RunStatus::NeedsYou => output::note(&catalogue.render("run.answer", &[("run", run.as_str())])),
-        RunStatus::Failed | RunStatus::Stopped | RunStatus::LimitReached | RunStatus::Interrupted => {
+        RunStatus::NeedsYou => {
+            output::note(&catalogue.render("run.answer", &[("run", run.as_str())]));
+        }
+        RunStatus::Failed
+        | RunStatus::Stopped
+        | RunStatus::LimitReached
+        | RunStatus::Interrupted => {
             output::note(&catalogue.render("run.continue", &[("run", run.as_str())]));
         }
         _ => {}
@@ -171,20 +219,36 @@ fn reason_text(catalogue: &Catalogue, reason: &Reason, outcome: &Outcome) -> Str
     let used = &outcome.used;
     match reason {
         Reason::Limit { limit } => {
-            let name = serde_json::to_value(limit).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default();
+            let name = serde_json::to_value(limit)
+                .ok()
+                .and_then(|name| name.as_str().map(str::to_owned))
+                .unwrap_or_default();
             let used = match name.as_str() {
                 "steps" => used.steps.to_string(),
                 "time" => output::duration(used.active_ms),
                 "tokens" => used.usage.total().to_string(),
-                _ => used.cost.map_or_else(String::new, |cost| format!("{cost:.2} USD")),
+                _ => used
+                    .cost
+                    .map_or_else(String::new, |cost| format!("{cost:.2} USD")),
             };
             catalogue.render(&format!("reason.limit.{name}"), &[("used", &used)])
         }
-        Reason::Question { text } => catalogue.render("reason.question", &[("text", &output::harmless(text))]),
-        Reason::GaveUp { text } => catalogue.render("reason.gave_up", &[("text", &output::harmless(text))]),
-        Reason::NoEffect { actions } => catalogue.render("reason.no_effect", &[("actions", &actions.to_string())]),
-        Reason::Model { message, .. } => catalogue.render("reason.model", &[("message", &output::harmless(message))]),
-        Reason::Internal { message } => catalogue.render("reason.internal", &[("message", &output::harmless(message))]),
+        Reason::Question { text } => {
+            catalogue.render("reason.question", &[("text", &output::harmless(text))])
+        }
+        Reason::GaveUp { text } => {
+            catalogue.render("reason.gave_up", &[("text", &output::harmless(text))])
+        }
+        Reason::NoEffect { actions } => {
+            catalogue.render("reason.no_effect", &[("actions", &actions.to_string())])
+        }
+        Reason::Model { message, .. } => {
+            catalogue.render("reason.model", &[("message", &output::harmless(message))])
+        }
+        Reason::Internal { message } => catalogue.render(
+            "reason.internal",
+            &[("message", &output::harmless(message))],
+        ),
         Reason::Refused => catalogue.render("reason.refused", &[]),
         Reason::EmptyReplies => catalogue.render("reason.empty_replies", &[]),
         Reason::WaitingForModel => catalogue.render("reason.waiting_for_model", &[]),

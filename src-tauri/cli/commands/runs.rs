@@ -7,16 +7,21 @@ use super::run::{attendance, execute};
 use crate::{
     args::RunsCommand,
     exit::Exit,
-    live::Show,
+    live::{self, Show},
     output::{self, harmless},
     terminal,
 };
 
 pub(crate) async fn runs(command: RunsCommand, environment: Environment) -> Result<Exit, Failure> {
-    let attended = matches!(&command, RunsCommand::Continue { json, .. } if !json) && terminal::open().is_some();
+    let attended = matches!(&command, RunsCommand::Continue { json, .. } if !json)
+        && terminal::open().is_some();
     let app = super::open(environment, attended, &[])?;
     match command {
-        RunsCommand::List { limit, status, json } => list(&app, limit, status.as_deref(), json).await,
+        RunsCommand::List {
+            limit,
+            status,
+            json,
+        } => list(&app, limit, status.as_deref(), json).await,
         RunsCommand::Show { id, json } => show(&app, &id, json).await,
         RunsCommand::Export { id, output } => {
             let run = app.find_run(&id).await?;
@@ -30,12 +35,26 @@ pub(crate) async fn runs(command: RunsCommand, environment: Environment) -> Resu
             ));
             Ok(Exit::Done)
         }
-        RunsCommand::Continue { id, message, max_steps, json, wait_approval } => {
+        RunsCommand::Continue {
+            id,
+            message,
+            max_steps,
+            json,
+            wait_approval,
+        } => {
             app.refuse_runs("continue runs")?;
             let run = app.find_run(&id).await?;
-            app.requeue(&run.id, message, max_steps, attendance(attended, wait_approval)).await?;
+            let cursor = live::newest(&app).await?;
+            let fence = app
+                .take_up(
+                    &run.id,
+                    message,
+                    max_steps,
+                    attendance(attended, wait_approval),
+                )
+                .await?;
             let show = if json { Show::Json } else { Show::Lines };
-            execute(&app, &run.id, show, attended, None).await
+            execute(&app, fence, cursor, show, attended, None).await
         }
     }
 }
@@ -44,20 +63,38 @@ async fn list(app: &App, limit: u32, status: Option<&str>, as_json: bool) -> Res
     let statuses = match status {
         None => Vec::new(),
         Some(name) => {
-            let found = RunStatus::ALL.iter().copied().find(|status| status.as_str() == name);
-            let names: Vec<_> = RunStatus::ALL.iter().map(|status| status.as_str()).collect();
+            let found = RunStatus::ALL
+                .iter()
+                .copied()
+                .find(|status| status.as_str() == name);
+            let names: Vec<_> = RunStatus::ALL
+                .iter()
+                .map(|status| status.as_str())
+                .collect();
             vec![found.ok_or_else(|| {
-                Failure::new(openspace_app::Code::InvalidRequest, format!("there is no status `{name}`; there are {}", names.join(", ")))
+                Failure::new(
+                    openspace_app::Code::InvalidRequest,
+                    format!(
+                        "there is no status `{name}`; there are {}",
+                        names.join(", ")
+                    ),
+                )
             })?]
         }
     };
     app.store.call(|db| db.runs().mark_orphans()).await?;
-    let filter = RunFilter { statuses, limit, ..RunFilter::default() };
+    let filter = RunFilter {
+        statuses,
+        limit,
+        ..RunFilter::default()
+    };
     let rows = app
         .store
         .read(move |db| {
             let runs = db.runs().list(&filter)?;
-            runs.into_iter().map(|run| Ok((db.tasks().get(&run.task)?, run))).collect::<Result<Vec<_>, _>>()
+            runs.into_iter()
+                .map(|run| Ok((db.tasks().get(&run.task)?, run)))
+                .collect::<Result<Vec<_>, _>>()
         })
         .await?;
     for (task, run) in rows {
@@ -65,9 +102,16 @@ async fn list(app: &App, limit: u32, status: Option<&str>, as_json: bool) -> Res
             output::json(&json!({ "run": run, "task": task.text }));
             continue;
         }
-        let words: String = harmless(&task.text).replace('\n', " ").chars().take(60).collect();
+        let words: String = harmless(&task.text)
+            .replace('\n', " ")
+            .chars()
+            .take(60)
+            .collect();
         let status = app.catalogue.render(&format!("status.{}", run.status), &[]);
-        output::line(&format!("{}  {status:<14}  {:>4}  {words}", run.id, run.step));
+        output::line(&format!(
+            "{}  {status:<14}  {:>4}  {words}",
+            run.id, run.step
+        ));
     }
     Ok(Exit::Done)
 }
@@ -79,27 +123,59 @@ async fn show(app: &App, id: &str, as_json: bool) -> Result<Exit, Failure> {
         .store
         .read({
             let task = run.task.clone();
-            move |db| Ok((db.tasks().get(&task)?, db.events().of("run", key.as_str(), 0, u32::MAX)?))
+            move |db| {
+                Ok((
+                    db.tasks().get(&task)?,
+                    db.events().of("run", key.as_str(), 0, u32::MAX)?,
+                ))
+            }
         })
         .await?;
     if as_json {
         output::json(&json!({ "run": run, "task": task.text, "events": events }));
         return Ok(Exit::Done);
     }
-    output::line(&format!("{}  {}", run.id, app.catalogue.render(&format!("status.{}", run.status), &[])));
+    output::line(&format!(
+        "{}  {}",
+        run.id,
+        app.catalogue.render(&format!("status.{}", run.status), &[])
+    ));
     output::line(&harmless(&task.text));
     for event in &events {
-        let text = |key: &str| event.payload.get(key).and_then(Value::as_str).unwrap_or_default();
-        let step = event.payload.get("step").and_then(Value::as_u64).unwrap_or_default();
+        let text = |key: &str| {
+            event
+                .payload
+                .get(key)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
+        let step = event
+            .payload
+            .get("step")
+            .and_then(Value::as_u64)
+            .unwrap_or_default();
         match event.kind.as_str() {
             "step.call_started" => {
                 let arguments = event.payload.get("arguments").unwrap_or(&Value::Null);
-                output::line(&format!("{step:>4}  {}", harmless(&app.catalogue.call(text("tool"), arguments))));
+                output::line(&format!(
+                    "{step:>4}  {}",
+                    harmless(&app.catalogue.call(text("tool"), arguments))
+                ));
             }
-            "step.call_finished" if event.payload.get("error").and_then(Value::as_bool) == Some(true) => {
+            "step.call_finished"
+                if event.payload.get("error").and_then(Value::as_bool) == Some(true) =>
+            {
                 let message = harmless(text("message"));
-                let key = if text("failure") == "denied" { "call.denied" } else { "call.failed" };
-                output::line(&format!("      {} {}", app.catalogue.render(key, &[]), message.lines().next().unwrap_or_default()));
+                let key = if text("failure") == "denied" {
+                    "call.denied"
+                } else {
+                    "call.failed"
+                };
+                output::line(&format!(
+                    "      {} {}",
+                    app.catalogue.render(key, &[]),
+                    message.lines().next().unwrap_or_default()
+                ));
             }
             _ => {}
         }
@@ -109,7 +185,10 @@ async fn show(app: &App, id: &str, as_json: bool) -> Result<Exit, Failure> {
 }
 
 fn conclude(app: &App, run: &Run) {
-    let outcome = run.outcome.clone().and_then(|outcome| serde_json::from_value::<Outcome>(outcome).ok());
+    let outcome = run
+        .outcome
+        .clone()
+        .and_then(|outcome| serde_json::from_value::<Outcome>(outcome).ok());
     if let Some(outcome) = outcome {
         super::run::report(&app.catalogue, &run.id, &outcome, Show::Lines);
     }

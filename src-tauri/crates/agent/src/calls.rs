@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::{FutureExt as _, future::join_all};
 use openspace_grounding::{
-    Block, CallContext, Evidence, Folders, Gate as _, Keep, Output, ToolError, ToolRegistry, untrusted,
+    Block, CallContext, Evidence, Folders, Gate as _, Keep, Output, ToolError, ToolRegistry,
+    untrusted,
 };
 use openspace_llm::{Content, ToolCall};
 use openspace_store::{Fence, NewEvent, Store};
@@ -36,7 +37,9 @@ impl Calls {
     /// and reports each as it ends.
     pub(crate) async fn run(&self, step: u32, calls: Vec<ToolCall>) {
         let exclusive = |call: &ToolCall| {
-            self.tools.get(&call.name).is_some_and(|tool| tool.spec().exclusive)
+            self.tools
+                .get(&call.name)
+                .is_some_and(|tool| tool.spec().exclusive)
         };
         let mut together = Vec::new();
         for call in &calls {
@@ -52,17 +55,25 @@ impl Calls {
 
     async fn one(&self, step: u32, call: &ToolCall) {
         let started = std::time::Instant::now();
-        self.tell("step.call_started", json!({ "step": step, "call": call.id, "tool": call.name, "arguments": call.input })).await;
+        self.tell(
+            "step.call_started",
+            json!({ "step": step, "call": call.id, "tool": call.name, "arguments": call.input }),
+        )
+        .await;
         let result = self.perform(step, call).await;
         let (output, failure) = match result {
             Ok(output) => (output, None),
             Err(error) => (failed(&error), Some(error)),
         };
         self.note_changes(&output).await;
-        let visible_change = output.evidence.iter().rev().find_map(|evidence| match evidence {
-            Evidence::Frame { changed, .. } => Some(*changed),
-            Evidence::File { .. } | Evidence::Command { .. } => None,
-        });
+        let visible_change = output
+            .evidence
+            .iter()
+            .rev()
+            .find_map(|evidence| match evidence {
+                Evidence::Frame { changed, .. } => Some(*changed),
+                Evidence::File { .. } | Evidence::Command { .. } => None,
+            });
         let acts = self.acts_on_screen(call);
         self.tell(
             "step.call_finished",
@@ -93,9 +104,14 @@ impl Calls {
     /// How changed files were left: undo brings back only what nobody has touched since.
     async fn note_changes(&self, output: &Output) {
         for evidence in &output.evidence {
-            let Evidence::File { undo: Some(id), .. } = evidence else { continue };
+            let Evidence::File { undo: Some(id), .. } = evidence else {
+                continue;
+            };
             let (fence, id) = (self.shared.fence.clone(), id.clone());
-            let noted = self.shared.store.spawn(move |store| store.note_left(&fence, &id).map(drop));
+            let noted = self
+                .shared
+                .store
+                .spawn(move |store| store.note_left(&fence, &id).map(drop));
             if let Err(error) = noted.await {
                 tracing::warn!(%error, "noting how a changed file was left; it cannot be undone");
             }
@@ -104,9 +120,19 @@ impl Calls {
 
     /// Looking is not expected to change anything.
     fn acts_on_screen(&self, call: &ToolCall) -> bool {
-        let looks = ["screenshot", "zoom", "cursor_position", "wait", "mouse_move", "clipboard_read", "clipboard_write"];
+        let looks = [
+            "screenshot",
+            "zoom",
+            "cursor_position",
+            "wait",
+            "mouse_move",
+            "clipboard_read",
+            "clipboard_write",
+        ];
         let action = call.input.get("action").and_then(Value::as_str);
-        self.tools.get(&call.name).is_some_and(|tool| tool.spec().backend == "gui")
+        self.tools
+            .get(&call.name)
+            .is_some_and(|tool| tool.spec().backend == "gui")
             && !action.is_some_and(|action| looks.contains(&action))
             && call.name != "accessibility_tree"
     }
@@ -114,14 +140,29 @@ impl Calls {
     async fn perform(&self, step: u32, call: &ToolCall) -> Result<Output, ToolError> {
         if let Some(text) = &call.malformed {
             let beginning: String = text.chars().take(200).collect();
-            return Err(ToolError::InvalidArguments(format!("the arguments are not valid JSON: {beginning}")));
+            return Err(ToolError::InvalidArguments(format!(
+                "the arguments are not valid JSON: {beginning}"
+            )));
         }
         let Some(tool) = self.tools.get(&call.name) else {
-            let names: Vec<_> = self.tools.definitions().into_iter().map(|tool| tool.name).collect();
-            return Err(ToolError::NotFound(format!("there is no tool `{}`; there are {}", call.name, names.join(", "))));
+            let names: Vec<_> = self
+                .tools
+                .definitions()
+                .into_iter()
+                .map(|tool| tool.name)
+                .collect();
+            return Err(ToolError::NotFound(format!(
+                "there is no tool `{}`; there are {}",
+                call.name,
+                names.join(", ")
+            )));
         };
         let cancel: CancellationToken = self.shared.cancel.child_token();
-        let gate = Arc::new(CallGate { shared: Arc::clone(&self.shared), step, call: call.id.clone() });
+        let gate = Arc::new(CallGate {
+            shared: Arc::clone(&self.shared),
+            step,
+            call: call.id.clone(),
+        });
         let context = CallContext {
             run: self.shared.fence.run().clone(),
             step,
@@ -139,17 +180,24 @@ impl Calls {
         // A tool that panics must not take the run with it.
         match std::panic::AssertUnwindSafe(work).catch_unwind().await {
             Ok(result) => result,
-            Err(_panic) => Err(ToolError::Failed(format!("the tool `{}` failed inside; the fault is logged", call.name))),
+            Err(_panic) => Err(ToolError::Failed(format!(
+                "the tool `{}` failed inside; the fault is logged",
+                call.name
+            ))),
         }
     }
 
     fn content(&self, source: &str, output: &Output) -> Vec<Content> {
         let block = |block: &Block| match block {
             Block::Text(text) => Content::Text(untrusted::marked(source, text, self.nonce)),
-            Block::Json(value) => Content::Text(untrusted::marked(source, &value.to_string(), self.nonce)),
-            Block::Resource { uri, text, .. } => {
-                Content::Text(untrusted::marked(source, text.as_deref().unwrap_or(uri), self.nonce))
+            Block::Json(value) => {
+                Content::Text(untrusted::marked(source, &value.to_string(), self.nonce))
             }
+            Block::Resource { uri, text, .. } => Content::Text(untrusted::marked(
+                source,
+                text.as_deref().unwrap_or(uri),
+                self.nonce,
+            )),
             Block::Image { image, frame } => {
                 if let Some(frame) = frame {
                     self.pictures
@@ -161,7 +209,11 @@ impl Calls {
             }
         };
         let content: Vec<_> = output.blocks.iter().map(block).collect();
-        if content.is_empty() { vec![Content::Text("(no output)".to_owned())] } else { content }
+        if content.is_empty() {
+            vec![Content::Text("(no output)".to_owned())]
+        } else {
+            content
+        }
     }
 
     async fn tell(&self, kind: &'static str, payload: Value) {
@@ -174,14 +226,19 @@ impl Calls {
 pub(crate) async fn tell(store: &Store, fence: &Fence, kind: &'static str, payload: Value) {
     let fence = fence.clone();
     let event = NewEvent::of_run(fence.run(), kind, payload);
-    let told = store.call(move |db| db.events().append_fenced(&fence, event)).await;
+    let told = store
+        .call(move |db| db.events().append_fenced(&fence, event))
+        .await;
     if let Err(error) = told {
         tracing::warn!(%error, kind, "telling what happened in a run");
     }
 }
 
 fn failed(error: &ToolError) -> Output {
-    Output { is_error: true, ..Output::text(error.to_string()) }
+    Output {
+        is_error: true,
+        ..Output::text(error.to_string())
+    }
 }
 
 fn kind_of(error: &ToolError) -> &'static str {

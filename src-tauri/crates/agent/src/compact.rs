@@ -9,7 +9,9 @@ const NO_PICTURE: &str = "[An earlier picture was dropped here.]";
 /// False when there is nothing left that may be dropped.
 pub(crate) fn drop_oldest_half(messages: &mut Vec<Message>) -> bool {
     // The newest person's words that are no tool results are the current task.
-    let Some(task) = messages.iter().rposition(is_plain_user) else { return false };
+    let Some(task) = messages.iter().rposition(is_plain_user) else {
+        return false;
+    };
     let start = task + 1;
     if start >= messages.len() {
         // Everything before the current task is old; without that, nothing can go.
@@ -38,7 +40,10 @@ pub(crate) fn drop_oldest_half(messages: &mut Vec<Message>) -> bool {
 
 fn is_plain_user(message: &Message) -> bool {
     message.role == Role::User
-        && !message.content.iter().any(|content| matches!(content, Content::ToolResult(_)))
+        && !message
+            .content
+            .iter()
+            .any(|content| matches!(content, Content::ToolResult(_)))
 }
 
 /// Replaces every picture but the newest by a note. False when there was none to replace.
@@ -78,21 +83,45 @@ mod tests {
 
     fn pair(number: usize) -> [Message; 2] {
         let id = format!("call-{number}");
-        let call = ToolCall { id: id.clone(), name: "x".into(), input: Value::Null, malformed: None };
-        let result = ToolResult { id, content: vec![picture()], is_error: false };
+        let call = ToolCall {
+            id: id.clone(),
+            name: "x".into(),
+            input: Value::Null,
+            malformed: None,
+        };
+        let result = ToolResult {
+            id,
+            content: vec![picture()],
+            is_error: false,
+        };
         [
-            Message { role: Role::Assistant, content: vec![Content::ToolCall(call)] },
-            Message { role: Role::User, content: vec![Content::ToolResult(result)] },
+            Message {
+                role: Role::Assistant,
+                content: vec![Content::ToolCall(call)],
+            },
+            Message {
+                role: Role::User,
+                content: vec![Content::ToolResult(result)],
+            },
         ]
     }
 
     fn picture() -> Content {
-        Content::Image(Image { media_type: MediaType::Png, data: "x".into(), width: 1, height: 1 })
+        Content::Image(Image {
+            media_type: MediaType::Png,
+            data: "x".into(),
+            width: 1,
+            height: 1,
+        })
     }
 
     #[test]
     fn the_task_and_the_newest_pairs_survive_and_no_pair_is_torn() {
-        let mut messages = vec![Message::user("old"), Message::assistant("done"), Message::user("task")];
+        let mut messages = vec![
+            Message::user("old"),
+            Message::assistant("done"),
+            Message::user("task"),
+        ];
         messages.extend((0..5).flat_map(pair));
         assert!(drop_oldest_half(&mut messages));
         assert_eq!(messages.len(), 1 + 2 * 2, "three of five pairs are gone");
@@ -116,6 +145,9 @@ mod tests {
             matches!(content, Content::ToolResult(result) if result.content == [picture()])
         });
         assert_eq!(pictures.count(), 1);
-        assert!(!drop_all_but_newest_image(&mut messages), "nothing is left to drop");
+        assert!(
+            !drop_all_but_newest_image(&mut messages),
+            "nothing is left to drop"
+        );
     }
 }

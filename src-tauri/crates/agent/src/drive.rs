@@ -86,7 +86,13 @@ pub async fn drive(parts: Parts, state: State) -> Result<Outcome, openspace_stor
     let flags = Arc::new(Flags::default());
     let cancel = CancellationToken::new();
     let _ends_with_us = cancel.clone().drop_guard();
-    listen(&parts.store, &parts.fence, Arc::clone(&flags), cancel.clone(), events.clone())?;
+    listen(
+        &parts.store,
+        &parts.fence,
+        Arc::clone(&flags),
+        cancel.clone(),
+        events.clone(),
+    )?;
 
     let shared = Arc::new(Shared {
         store: parts.store.clone(),
@@ -100,8 +106,6 @@ pub async fn drive(parts: Parts, state: State) -> Result<Outcome, openspace_stor
         control: Arc::clone(&parts.control),
     });
     let pictures = Arc::new(Mutex::new(parts.pictures));
-    let mut tools = parts.tools.definitions();
-    tools.extend(crate::turn_ending_tools());
     let driver = Driver {
         calls: Arc::new(Calls {
             shared,
@@ -121,7 +125,6 @@ pub async fn drive(parts: Parts, state: State) -> Result<Outcome, openspace_stor
         store: parts.store,
         fence: parts.fence,
         system: parts.system,
-        tools,
         backends: parts.backends,
         control: parts.control,
         pictures,
@@ -131,14 +134,15 @@ pub async fn drive(parts: Parts, state: State) -> Result<Outcome, openspace_stor
         max_reply_tokens: parts.max_reply_tokens,
         work: JoinSet::new(),
     };
-    driver.run(state, received, parts.external, parts.screen).await
+    driver
+        .run(state, received, parts.external, parts.screen)
+        .await
 }
 
 struct Driver {
     store: Store,
     fence: Fence,
     system: String,
-    tools: Vec<ToolDefinition>,
     backends: Vec<Arc<dyn Backend>>,
     control: Arc<dyn Control>,
     calls: Arc<Calls>,
@@ -206,14 +210,17 @@ impl Driver {
     ) -> Result<Option<Outcome>, openspace_store::Error> {
         for effect in effects {
             match effect {
-                Effect::CallModel => self.call_model(state),
+                Effect::CallModel => self.call_model(state).await,
                 Effect::RunCalls { step, calls } => {
                     let fence = self.fence.clone();
                     let names: Vec<_> = calls.iter().map(|call| call.name.as_str()).collect();
                     let label = names.join(", ");
-                    self.store.call(move |db| db.runs().set_step(&fence, step, &label)).await?;
+                    self.store
+                        .call(move |db| db.runs().set_step(&fence, step, &label))
+                        .await?;
                     let running = Arc::clone(&self.calls);
-                    self.work.spawn(async move { running.run(step, calls).await });
+                    self.work
+                        .spawn(async move { running.run(step, calls).await });
                 }
                 Effect::Remember(message) => self.remember(&message).await?,
                 Effect::Status(status, reason) => {
@@ -245,19 +252,39 @@ impl Driver {
         Ok(None)
     }
 
-    fn call_model(&mut self, state: &mut State) {
+    /// The tools as they are now: the size of the pictures is part of a hosted tool, and changes with
+    /// the monitor that is looked at.
+    async fn definitions(&self) -> Vec<ToolDefinition> {
+        let mut tools = Vec::new();
+        for backend in &self.backends {
+            for tool in backend.tools().await {
+                let spec = tool.spec();
+                tools.push(ToolDefinition {
+                    name: spec.name.clone(),
+                    description: spec.description.clone(),
+                    schema: spec.schema.clone(),
+                    hosted: spec.hosted.clone(),
+                });
+            }
+        }
+        tools.extend(crate::turn_ending_tools());
+        tools
+    }
+
+    async fn call_model(&mut self, state: &mut State) {
         let profile = self.models.model.profile();
         openspace_llm::history::prune_images(&mut state.messages, KEEP_IMAGES, EVERY_IMAGES);
         openspace_llm::history::fit_request(&mut state.messages, profile);
         let request = Request {
             system: self.system.clone(),
-            tools: self.tools.clone(),
+            tools: self.definitions().await,
             messages: state.messages.clone(),
             max_tokens: self.max_reply_tokens,
         };
         let models = Arc::clone(&self.models);
         let step = state.used().steps + 1;
-        self.work.spawn(async move { models.call(step, request).await });
+        self.work
+            .spawn(async move { models.call(step, request).await });
     }
 
     async fn remember(&self, message: &Message) -> Result<(), openspace_store::Error> {
@@ -270,7 +297,9 @@ impl Driver {
             Role::Assistant => "assistant",
         };
         let fence = self.fence.clone();
-        self.store.call(move |db| db.messages().append_fenced(&fence, role, &content)).await?;
+        self.store
+            .call(move |db| db.messages().append_fenced(&fence, role, &content))
+            .await?;
         Ok(())
     }
 
@@ -302,7 +331,8 @@ impl Driver {
         let reason = outcome.reason.as_ref().map(reason_text);
         let value = serde_json::to_value(outcome).ok();
         let finish = move |db: &openspace_store::Db<'_>| {
-            db.runs().finish(&fence, status, reason.as_deref(), value.as_ref())
+            db.runs()
+                .finish(&fence, status, reason.as_deref(), value.as_ref())
         };
         self.store.call(finish).await
     }
@@ -312,7 +342,9 @@ impl Driver {
         let paused = state.pause().cloned();
         let events = self.events.clone();
         self.work.spawn(async move {
-            let Ok(seen) = tokio::task::spawn_blocking(move || screen()).await else { return };
+            let Ok(seen) = tokio::task::spawn_blocking(move || screen()).await else {
+                return;
+            };
             let by_screen = matches!(paused, Some(Pause::ScreenLocked | Pause::ScreenOff));
             let event = match seen {
                 Some(pause) if paused.is_none() => Event::Pause(pause),
@@ -370,18 +402,30 @@ fn listen(
                         cancel.cancel();
                     }
                     CommandKind::Pause | CommandKind::TakeOver => flags.halt(true),
-                    CommandKind::Resume | CommandKind::HandBack | CommandKind::Message | CommandKind::Answer => {}
+                    CommandKind::Resume
+                    | CommandKind::HandBack
+                    | CommandKind::Message
+                    | CommandKind::Answer => {}
                 }
-                let text = || command.payload.get("text").and_then(|text| text.as_str()).map(str::to_owned);
+                let text = || {
+                    command
+                        .payload
+                        .get("text")
+                        .and_then(|text| text.as_str())
+                        .map(str::to_owned)
+                };
                 let event = match command.kind {
                     CommandKind::Stop => Event::Stop,
                     CommandKind::Pause => Event::Pause(Pause::Asked),
                     CommandKind::TakeOver => Event::Pause(Pause::TakeOver),
                     CommandKind::Resume | CommandKind::HandBack => Event::Resume { note: text() },
-                    CommandKind::Message | CommandKind::Answer => Event::Message(text().unwrap_or_default()),
+                    CommandKind::Message | CommandKind::Answer => {
+                        Event::Message(text().unwrap_or_default())
+                    }
                 };
                 let _gone = events.send(event);
-                let acknowledged = store.call_blocking(|db| db.commands().acknowledge(&fence, command.id));
+                let acknowledged =
+                    store.call_blocking(|db| db.commands().acknowledge(&fence, command.id));
                 if let Err(error) = acknowledged {
                     tracing::warn!(%error, "acknowledging a command");
                 }
@@ -389,14 +433,23 @@ fn listen(
             std::thread::sleep(COMMAND_POLL);
         }
     };
-    thread.spawn(hear).map(drop).map_err(|source| openspace_store::Error::File {
-        what: "start the thread that hears commands for",
-        path: "openspace.db".into(),
-        source,
-    })
+    thread
+        .spawn(hear)
+        .map(drop)
+        .map_err(|source| openspace_store::Error::File {
+            what: "start the thread that hears commands for",
+            path: "openspace.db".into(),
+            source,
+        })
 }
 
 /// Says what a run is about to do, for surfaces that show it.
 pub async fn announce(store: &Store, fence: &Fence, model: &str, recorded: bool) {
-    tell(store, fence, "run.model", json!({ "model": model, "recorded": recorded })).await;
+    tell(
+        store,
+        fence,
+        "run.model",
+        json!({ "model": model, "recorded": recorded }),
+    )
+    .await;
 }

@@ -64,7 +64,11 @@ pub(crate) struct CallGate {
 
 impl CallGate {
     fn decide(&self, actions: &[Action]) -> Decision {
-        let grants = self.shared.grants.lock().unwrap_or_else(PoisonError::into_inner);
+        let grants = self
+            .shared
+            .grants
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         self.shared.policy.decide(actions, &grants)
     }
 
@@ -72,13 +76,24 @@ impl CallGate {
     async fn ask(&self, question: &Question) -> Result<(), Denied> {
         let shared = &self.shared;
         if shared.attendance == Attendance::Absent {
-            return Err(Denied { reason: UNATTENDED.to_owned() });
+            return Err(Denied {
+                reason: UNATTENDED.to_owned(),
+            });
         }
-        let stored = |error: openspace_store::Error| Denied { reason: format!("the question could not be stored: {error}") };
-        let cursor = shared.store.read(|db| db.events().last_id()).await.map_err(stored)?;
+        let stored = |error: openspace_store::Error| Denied {
+            reason: format!("the question could not be stored: {error}"),
+        };
+        let cursor = shared
+            .store
+            .read(|db| db.events().last_id())
+            .await
+            .map_err(stored)?;
         let mut watch = shared.store.watch(cursor).map_err(stored)?;
         let risk = serde_json::to_value(question.risk).ok();
-        let risk = risk.as_ref().and_then(|risk| risk.as_str()).map(str::to_owned);
+        let risk = risk
+            .as_ref()
+            .and_then(|risk| risk.as_str())
+            .map(str::to_owned);
         let new = NewApproval {
             step: self.step,
             call: self.call.clone(),
@@ -87,7 +102,11 @@ impl CallGate {
             irreversible: !question.reversible,
         };
         let fence = shared.fence.clone();
-        let id = shared.store.call(move |db| db.approvals().ask(&fence, &new)).await.map_err(stored)?;
+        let id = shared
+            .store
+            .call(move |db| db.approvals().ask(&fence, &new))
+            .await
+            .map_err(stored)?;
         let _gone = shared.events.send(Event::ApprovalAsked(id.to_string()));
         let deadline = match shared.attendance {
             Attendance::WaitsFor(wait) => Some(tokio::time::Instant::now() + wait),
@@ -103,33 +122,38 @@ impl CallGate {
                 event = watch.next() => if event.is_err() { break None },
             }
         };
-        let result = match answer {
-            Some(approval) => self.take(approval, question),
-            None => {
-                // Nobody answers any more: close the question, so that a late yes allows nothing.
-                let note = Some("nobody answered in time".to_owned());
-                let no = Answer { decision: Reply::Deny, note };
-                let unanswered = id.clone();
-                let closing =
-                    shared.store.call(move |db| db.approvals().answer(&unanswered, &no, "run"));
-                match closing.await {
-                    Ok(_) => {}
-                    Err(error) => tracing::warn!(%error, "closing an approval that nobody answered"),
-                }
-                // Somebody may have answered in this very moment; then that counts.
-                match self.closed(&id).await {
-                    Some(approval) if !shared.cancel.is_cancelled() => self.take(approval, question),
-                    _ => Err(Denied { reason: UNANSWERED.to_owned() }),
-                }
+        let result = if let Some(approval) = answer {
+            self.take(approval, question)
+        } else {
+            // Nobody answers any more: close the question, so that a late yes allows nothing.
+            self.close_unanswered(&id).await;
+            // Somebody may have answered in this very moment; then that counts.
+            match self.closed(&id).await {
+                Some(approval) if !shared.cancel.is_cancelled() => self.take(approval, question),
+                _ => Err(Denied { reason: UNANSWERED.to_owned() }),
             }
         };
         let _gone = shared.events.send(Event::ApprovalClosed(id.to_string()));
         result
     }
 
+    async fn close_unanswered(&self, id: &ApprovalId) {
+        let note = Some("nobody answered in time".to_owned());
+        let (id, no) = (id.clone(), Answer { decision: Reply::Deny, note });
+        let closing = self.shared.store.call(move |db| db.approvals().answer(&id, &no, "run"));
+        if let Err(error) = closing.await {
+            tracing::warn!(%error, "closing an approval that nobody answered");
+        }
+    }
+
     async fn closed(&self, id: &ApprovalId) -> Option<Approval> {
         let id = id.clone();
-        match self.shared.store.read(move |db| db.approvals().get(&id)).await {
+        match self
+            .shared
+            .store
+            .read(move |db| db.approvals().get(&id))
+            .await
+        {
             Ok(approval) if approval.state == ApprovalState::Open => None,
             Ok(approval) => Some(approval),
             Err(error) => {
@@ -143,7 +167,11 @@ impl CallGate {
         match approval.state {
             ApprovalState::AllowedOnce => Ok(()),
             ApprovalState::AllowedForRun => {
-                let mut grants = self.shared.grants.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut grants = self
+                    .shared
+                    .grants
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
                 for offer in &question.offers {
                     grants.add(offer);
                 }
@@ -162,7 +190,8 @@ impl CallGate {
 }
 
 const UNATTENDED: &str = "this needs a person's permission and nobody can be asked; do without it or say what is missing";
-const UNANSWERED: &str = "this needs a person's permission and nobody answered; do without it or say what is missing";
+const UNANSWERED: &str =
+    "this needs a person's permission and nobody answered; do without it or say what is missing";
 
 async fn sleep_until(deadline: Option<tokio::time::Instant>) {
     match deadline {
@@ -192,7 +221,9 @@ impl Gate for CallGate {
                 Ok(true) => break,
                 Ok(false) => {}
                 Err(error) => {
-                    return Err(ToolError::Unavailable(format!("the screen cannot be reserved: {error}")));
+                    return Err(ToolError::Unavailable(format!(
+                        "the screen cannot be reserved: {error}"
+                    )));
                 }
             }
             if !waiting {

@@ -55,7 +55,11 @@ impl Limits {
             Some(Limit::Time)
         } else if over(self.tokens, used.usage.total()) {
             Some(Limit::Tokens)
-        } else if self.cost.zip(used.cost).is_some_and(|(limit, used)| used >= limit) {
+        } else if self
+            .cost
+            .zip(used.cost)
+            .is_some_and(|(limit, used)| used >= limit)
+        {
             Some(Limit::Cost)
         } else {
             None
@@ -81,7 +85,10 @@ pub(crate) struct ActiveClock {
 
 impl ActiveClock {
     pub(crate) fn already(spent_ms: u64) -> Self {
-        Self { spent_ms, since: None }
+        Self {
+            spent_ms,
+            since: None,
+        }
     }
 
     /// Brings the clock to `now`, and lets it run or rest from here on.
@@ -103,7 +110,12 @@ mod tests {
 
     #[test]
     fn cost_counts_each_kind_of_token_at_its_own_price() {
-        let price = Price { input: 3.0, output: 15.0, cache_read: 0.3, cache_write: 3.75 };
+        let price = Price {
+            input: 3.0,
+            output: 15.0,
+            cache_read: 0.3,
+            cache_write: 3.75,
+        };
         let usage = Usage {
             input: 1_000_000,
             output: 100_000,
@@ -126,9 +138,15 @@ mod tests {
 
     #[test]
     fn an_unknown_price_never_reaches_a_cost_limit() {
-        let limits = Limits { cost: Some(0.01), ..Limits::default() };
+        let limits = Limits {
+            cost: Some(0.01),
+            ..Limits::default()
+        };
         assert_eq!(limits.reached(&Used::default()), None);
-        let used = Used { cost: Some(0.01), ..Used::default() };
+        let used = Used {
+            cost: Some(0.01),
+            ..Used::default()
+        };
         assert_eq!(limits.reached(&used), Some(Limit::Cost));
     }
 }

@@ -42,14 +42,20 @@ impl ModelCalls {
             match delta {
                 Delta::Text(text) => streamed.text.push_str(&text),
                 Delta::Reasoning(_) | Delta::ToolCallStarted { .. } => {}
-                Delta::Waiting { reason, attempt, after_ms } => {
+                Delta::Waiting {
+                    reason,
+                    attempt,
+                    after_ms,
+                } => {
                     let _gone = events.send(Event::ModelWaiting(true));
                     let notice = json!({ "step": step, "reason": reason, "attempt": attempt, "afterMs": after_ms });
                     streamed.notices.push(("model.waiting", notice));
                 }
                 Delta::Restarted => {
                     streamed.text.clear();
-                    streamed.notices.push(("model.restarted", json!({ "step": step })));
+                    streamed
+                        .notices
+                        .push(("model.restarted", json!({ "step": step })));
                 }
             }
         };
@@ -76,17 +82,31 @@ impl ModelCalls {
     async fn tell_streamed(&self, step: u32, streamed: &Mutex<Streamed>) {
         let (text, notices) = {
             let mut streamed = streamed.lock().unwrap_or_else(PoisonError::into_inner);
-            (std::mem::take(&mut streamed.text), std::mem::take(&mut streamed.notices))
+            (
+                std::mem::take(&mut streamed.text),
+                std::mem::take(&mut streamed.notices),
+            )
         };
         for (kind, payload) in notices {
             tell(&self.store, &self.fence, kind, payload).await;
         }
         if !text.is_empty() {
-            tell(&self.store, &self.fence, "step.text", json!({ "step": step, "text": text })).await;
+            tell(
+                &self.store,
+                &self.fence,
+                "step.text",
+                json!({ "step": step, "text": text }),
+            )
+            .await;
         }
     }
 
-    async fn count(&self, step: u32, took: Duration, result: &openspace_llm::Result<openspace_llm::Reply>) {
+    async fn count(
+        &self,
+        step: u32,
+        took: Duration,
+        result: &openspace_llm::Result<openspace_llm::Reply>,
+    ) {
         let usage = result.as_ref().map(|reply| reply.usage).unwrap_or_default();
         let price = self.model.profile().price;
         let call = NewModelCall {
@@ -100,12 +120,18 @@ impl ModelCalls {
                 cache_read: usage.cache_read,
                 cache_write: usage.cache_write,
                 images: usage.images,
-                microdollars: price.map_or(0, |price| (cost(&usage, &price) * 1_000_000.0).round() as u64),
+                microdollars: price.map_or(0, |price| {
+                    (cost(&usage, &price) * 1_000_000.0).round() as u64
+                }),
             },
             milliseconds: u32::try_from(took.as_millis()).unwrap_or(u32::MAX),
             error: result.as_ref().err().map(ToString::to_string),
         };
-        if let Err(error) = self.store.call(move |db| db.model_calls().record(&call)).await {
+        if let Err(error) = self
+            .store
+            .call(move |db| db.model_calls().record(&call))
+            .await
+        {
             tracing::warn!(%error, "counting a call of the model");
         }
     }

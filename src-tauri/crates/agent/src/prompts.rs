@@ -40,8 +40,7 @@ pub fn system(surroundings: &Surroundings) -> String {
 
 pub(crate) const EMPTY_REPLY: &str =
     "Your last reply was empty. Go on with the task, or answer with the result if it is done.";
-pub(crate) const CUT_REPLY: &str =
-    "Your last reply was cut off by its length limit. Go on from where it ended, in smaller pieces.";
+pub(crate) const CUT_REPLY: &str = "Your last reply was cut off by its length limit. Go on from where it ended, in smaller pieces.";
 pub(crate) const BATCH_HINT: &str =
     "Hint: several actions on the screen can be sent in one `computer_batch` call.";
 pub(crate) const INTERRUPTED_CALL: &str = "This call was interrupted before its result was known. \

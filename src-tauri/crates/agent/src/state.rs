@@ -19,7 +19,10 @@ pub(crate) enum Phase {
     /// The model is being asked.
     Thinking,
     /// Tools run: the calls in the model's order, with the results so far.
-    Acting { calls: Vec<ToolCall>, results: BTreeMap<String, CallResult> },
+    Acting {
+        calls: Vec<ToolCall>,
+        results: BTreeMap<String, CallResult>,
+    },
     /// Something was cancelled and has not ended yet; then this becomes the outcome.
     Ending(Box<Outcome>),
     /// Over.
@@ -113,12 +116,21 @@ impl State {
         match &self.phase {
             Phase::Ending(outcome) => {
                 let stopping = matches!(outcome.status, RunStatus::Stopped);
-                let status = if stopping { RunStatus::Stopping } else { RunStatus::Running };
+                let status = if stopping {
+                    RunStatus::Stopping
+                } else {
+                    RunStatus::Running
+                };
                 (status, outcome.reason.clone())
             }
             Phase::Idle | Phase::Thinking | Phase::Acting { .. } | Phase::Ended => {
                 if let Some(pause) = &self.pause {
-                    (RunStatus::Paused, Some(Reason::Paused { pause: pause.clone() }))
+                    (
+                        RunStatus::Paused,
+                        Some(Reason::Paused {
+                            pause: pause.clone(),
+                        }),
+                    )
                 } else if !self.approvals.is_empty() {
                     (RunStatus::NeedsApproval, None)
                 } else if self.waiting_for_screen {
@@ -146,25 +158,44 @@ impl State {
 
     pub(crate) fn count(&mut self, usage: openspace_llm::Usage) {
         self.used.usage += usage;
-        self.used.cost = self.price.as_ref().map(|price| cost(&self.used.usage, price));
+        self.used.cost = self
+            .price
+            .as_ref()
+            .map(|price| cost(&self.used.usage, price));
     }
 
-    pub(crate) fn outcome(&self, status: RunStatus, reason: Option<Reason>, answer: String) -> Outcome {
-        Outcome { status, reason, answer, evidence: self.evidence.clone(), used: self.used }
+    pub(crate) fn outcome(
+        &self,
+        status: RunStatus,
+        reason: Option<Reason>,
+        answer: String,
+    ) -> Outcome {
+        Outcome {
+            status,
+            reason,
+            answer,
+            evidence: self.evidence.clone(),
+            used: self.used,
+        }
     }
 
     /// Last text of the model, for outcomes that come without a final answer.
     pub(crate) fn last_words(&self) -> String {
-        let assistant = self.messages.iter().rev().find(|message| message.role == Role::Assistant);
-        let texts = assistant.into_iter().flat_map(|message| &message.content).filter_map(|content| {
-            match content {
+        let assistant = self
+            .messages
+            .iter()
+            .rev()
+            .find(|message| message.role == Role::Assistant);
+        let texts = assistant
+            .into_iter()
+            .flat_map(|message| &message.content)
+            .filter_map(|content| match content {
                 Content::Text(text) => Some(text.as_str()),
                 Content::Image(_)
                 | Content::ToolCall(_)
                 | Content::ToolResult(_)
                 | Content::Reasoning { .. } => None,
-            }
-        });
+            });
         texts.collect::<Vec<_>>().join("\n")
     }
 }

@@ -8,7 +8,10 @@ use openspace_store::RunStatus;
 
 use crate::{
     CallResult, Effect, Event, Pause, Reason, State,
-    prompts::{BATCH_HINT, CUT_REPLY, EMPTY_REPLY, INTERRUPTED_CALL, NOT_RUN_AFTER_PAUSE, UNVERIFIED, resumed},
+    prompts::{
+        BATCH_HINT, CUT_REPLY, EMPTY_REPLY, INTERRUPTED_CALL, NOT_RUN_AFTER_PAUSE, UNVERIFIED,
+        resumed,
+    },
     state::Phase,
     turn_end::{ASK_PERSON, GIVE_UP, TurnEnd},
 };
@@ -72,7 +75,11 @@ fn on(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
         Event::Tick => on_tick(state, effects),
         Event::Quiet => {
             if let Phase::Ending(outcome) = std::mem::replace(&mut state.phase, Phase::Ended) {
-                let outcome = crate::Outcome { used: state.used, evidence: state.evidence.clone(), ..*outcome };
+                let outcome = crate::Outcome {
+                    used: state.used,
+                    evidence: state.evidence.clone(),
+                    ..*outcome
+                };
                 effects.push(Effect::Finish(Box::new(outcome)));
             }
         }
@@ -84,7 +91,13 @@ fn go_on(state: &mut State, effects: &mut Vec<Effect>) {
     if state.pause.is_some() {
         state.phase = Phase::Idle;
     } else if let Some(limit) = state.limits.reached(&state.used) {
-        end(state, RunStatus::LimitReached, Some(Reason::Limit { limit }), String::new(), effects);
+        end(
+            state,
+            RunStatus::LimitReached,
+            Some(Reason::Limit { limit }),
+            String::new(),
+            effects,
+        );
     } else {
         state.phase = Phase::Thinking;
         effects.push(Effect::CallModel);
@@ -112,7 +125,13 @@ fn on_reply(state: &mut State, reply: Reply, effects: &mut Vec<Effect>) {
         remember(state, reply.message, effects);
     }
     if reply.stop == StopReason::Refused {
-        return end(state, RunStatus::Failed, Some(Reason::Refused), text, effects);
+        return end(
+            state,
+            RunStatus::Failed,
+            Some(Reason::Refused),
+            text,
+            effects,
+        );
     }
     if !calls.is_empty() {
         state.empty_replies = 0;
@@ -122,7 +141,13 @@ fn on_reply(state: &mut State, reply: Reply, effects: &mut Vec<Effect>) {
     if is_empty || cut {
         state.empty_replies += 1;
         if state.empty_replies > MOST_NUDGES {
-            return end(state, RunStatus::Failed, Some(Reason::EmptyReplies), text, effects);
+            return end(
+                state,
+                RunStatus::Failed,
+                Some(Reason::EmptyReplies),
+                text,
+                effects,
+            );
         }
         return tell(state, if cut { CUT_REPLY } else { EMPTY_REPLY }, effects);
     }
@@ -145,7 +170,14 @@ fn tell(state: &mut State, text: &str, effects: &mut Vec<Effect>) {
     }
     content.extend(state.said.drain(..).map(Content::Text));
     if !content.is_empty() {
-        remember(state, Message { role: Role::User, content }, effects);
+        remember(
+            state,
+            Message {
+                role: Role::User,
+                content,
+            },
+            effects,
+        );
     }
     go_on(state, effects);
 }
@@ -153,7 +185,14 @@ fn tell(state: &mut State, text: &str, effects: &mut Vec<Effect>) {
 fn act(state: &mut State, calls: Vec<ToolCall>, effects: &mut Vec<Effect>) {
     if let Some(turn_end) = TurnEnd::find(&calls) {
         let results = calls.iter().map(|call| turn_end.result(call)).collect();
-        remember(state, Message { role: Role::User, content: results }, effects);
+        remember(
+            state,
+            Message {
+                role: Role::User,
+                content: results,
+            },
+            effects,
+        );
         let (status, reason, text) = turn_end.into_parts();
         return end(state, status, Some(reason), text, effects);
     }
@@ -169,9 +208,16 @@ fn act(state: &mut State, calls: Vec<ToolCall>, effects: &mut Vec<Effect>) {
             results.insert(call.id.clone(), refusal(call, NOT_RUN_AFTER_PAUSE));
         }
     }
-    let run = Effect::RunCalls { step: state.used.steps, calls: calls.clone() };
+    let run = Effect::RunCalls {
+        step: state.used.steps,
+        calls: calls.clone(),
+    };
     state.phase = Phase::Acting { calls, results };
-    if paused { finish_turn(state, effects) } else { effects.push(run) }
+    if paused {
+        finish_turn(state, effects);
+    } else {
+        effects.push(run);
+    }
 }
 
 fn refusal(call: &ToolCall, text: &str) -> CallResult {
@@ -194,7 +240,9 @@ fn on_result(state: &mut State, result: CallResult, effects: &mut Vec<Effect>) {
         Some(false) => state.without_effect += 1,
         None => {}
     }
-    let Phase::Acting { calls, results } = &mut state.phase else { return };
+    let Phase::Acting { calls, results } = &mut state.phase else {
+        return;
+    };
     if calls.iter().any(|call| call.id == result.call) {
         results.insert(result.call.clone(), result);
     }
@@ -206,8 +254,14 @@ fn on_result(state: &mut State, result: CallResult, effects: &mut Vec<Effect>) {
 /// One result for each call, in the calls' order.
 fn answers(calls: &[ToolCall], mut results: BTreeMap<String, CallResult>) -> Vec<Content> {
     let answer = |call: &ToolCall| {
-        let result = results.remove(&call.id).unwrap_or_else(|| refusal(call, INTERRUPTED_CALL));
-        Content::ToolResult(ToolResult { id: result.call, content: result.content, is_error: result.is_error })
+        let result = results
+            .remove(&call.id)
+            .unwrap_or_else(|| refusal(call, INTERRUPTED_CALL));
+        Content::ToolResult(ToolResult {
+            id: result.call,
+            content: result.content,
+            is_error: result.is_error,
+        })
     };
     calls.iter().map(answer).collect()
 }
@@ -218,12 +272,32 @@ fn finish_turn(state: &mut State, effects: &mut Vec<Effect>) {
         return;
     };
     let mut content = answers(&calls, results);
-    content.extend(state.hints.drain(..).map(|hint| Content::Text(hint.to_owned())));
+    content.extend(
+        state
+            .hints
+            .drain(..)
+            .map(|hint| Content::Text(hint.to_owned())),
+    );
     content.extend(state.said.drain(..).map(Content::Text));
-    remember(state, Message { role: Role::User, content }, effects);
+    remember(
+        state,
+        Message {
+            role: Role::User,
+            content,
+        },
+        effects,
+    );
     if state.without_effect >= MOST_WITHOUT_EFFECT {
-        let reason = Reason::NoEffect { actions: state.without_effect };
-        return end(state, RunStatus::Failed, Some(reason), String::new(), effects);
+        let reason = Reason::NoEffect {
+            actions: state.without_effect,
+        };
+        return end(
+            state,
+            RunStatus::Failed,
+            Some(reason),
+            String::new(),
+            effects,
+        );
     }
     go_on(state, effects);
 }
@@ -234,7 +308,10 @@ fn on_model_failure(state: &mut State, error: &openspace_llm::Error, effects: &m
     if state.phase != Phase::Thinking {
         return;
     }
-    let recoverable = matches!(error, Model::ContextTooLong { .. } | Model::ImageRejected { .. });
+    let recoverable = matches!(
+        error,
+        Model::ContextTooLong { .. } | Model::ImageRejected { .. }
+    );
     if recoverable && state.recoveries < MOST_RECOVERIES {
         state.recoveries += 1;
         let shortened = match error {
@@ -253,8 +330,17 @@ fn on_model_failure(state: &mut State, error: &openspace_llm::Error, effects: &m
             | Model::Timeout { .. }
             | Model::InvalidReply { .. }
     );
-    let reason = Reason::Model { message: error.to_string(), retryable };
-    end(state, RunStatus::Failed, Some(reason), String::new(), effects);
+    let reason = Reason::Model {
+        message: error.to_string(),
+        retryable,
+    };
+    end(
+        state,
+        RunStatus::Failed,
+        Some(reason),
+        String::new(),
+        effects,
+    );
 }
 
 fn on_resume(state: &mut State, note: Option<&str>, effects: &mut Vec<Effect>) {
@@ -271,10 +357,21 @@ fn on_resume(state: &mut State, note: Option<&str>, effects: &mut Vec<Effect>) {
 fn on_tick(state: &mut State, effects: &mut Vec<Effect>) {
     let working = matches!(state.phase, Phase::Thinking | Phase::Acting { .. });
     // The number of steps binds between turns; time binds in the middle of one.
-    let time = state.limits.active_ms.is_some_and(|limit| state.used.active_ms >= limit);
+    let time = state
+        .limits
+        .active_ms
+        .is_some_and(|limit| state.used.active_ms >= limit);
     if working && time {
-        let reason = Reason::Limit { limit: crate::Limit::Time };
-        end(state, RunStatus::LimitReached, Some(reason), String::new(), effects);
+        let reason = Reason::Limit {
+            limit: crate::Limit::Time,
+        };
+        end(
+            state,
+            RunStatus::LimitReached,
+            Some(reason),
+            String::new(),
+            effects,
+        );
     }
 }
 
@@ -289,12 +386,23 @@ fn end(
     if matches!(state.phase, Phase::Ending(_)) {
         return;
     }
-    let answer = if answer.is_empty() { state.last_words() } else { answer };
+    let answer = if answer.is_empty() {
+        state.last_words()
+    } else {
+        answer
+    };
     // What the turn has answered so far stays in the conversation, so that it can be continued.
     if let Phase::Acting { calls, results } = &mut state.phase {
         let (calls, results) = (std::mem::take(calls), std::mem::take(results));
         let content = answers(&calls, results);
-        remember(state, Message { role: Role::User, content }, effects);
+        remember(
+            state,
+            Message {
+                role: Role::User,
+                content,
+            },
+            effects,
+        );
     }
     let outcome = Box::new(state.outcome(status, reason, answer));
     // Even with nothing under way, input is released and quiet confirmed before the outcome is told.

@@ -26,7 +26,8 @@ pub struct Pictures {
 impl Pictures {
     /// Notes where a picture is kept.
     pub fn insert(&mut self, image: &Image, source: PictureSource) {
-        self.sources.insert(*blake3::hash(&image.data).as_bytes(), source);
+        self.sources
+            .insert(*blake3::hash(&image.data).as_bytes(), source);
     }
 
     fn source(&self, image: &Image) -> Option<&PictureSource> {
@@ -41,8 +42,15 @@ enum Stored {
     Text(String),
     Picture(PictureSource),
     ToolCall(openspace_llm::ToolCall),
-    ToolResult { id: String, content: Vec<Stored>, is_error: bool },
-    Reasoning { text: String, opaque: Value },
+    ToolResult {
+        id: String,
+        content: Vec<Stored>,
+        is_error: bool,
+    },
+    Reasoning {
+        text: String,
+        opaque: Value,
+    },
 }
 
 /// Stands for a picture that is not kept any more.
@@ -50,7 +58,11 @@ const MISSING: &str = "[A picture that is no longer kept.]";
 
 /// The form a message is stored in. Pictures that are kept nowhere become a note.
 pub fn to_stored(message: &Message, pictures: &Pictures) -> Value {
-    let content: Vec<_> = message.content.iter().map(|content| store(content, pictures)).collect();
+    let content: Vec<_> = message
+        .content
+        .iter()
+        .map(|content| store(content, pictures))
+        .collect();
     serde_json::to_value(content).unwrap_or(Value::Null)
 }
 
@@ -64,12 +76,17 @@ fn store(content: &Content, pictures: &Pictures) -> Stored {
         Content::ToolCall(call) => Stored::ToolCall(call.clone()),
         Content::ToolResult(result) => Stored::ToolResult {
             id: result.id.clone(),
-            content: result.content.iter().map(|content| store(content, pictures)).collect(),
+            content: result
+                .content
+                .iter()
+                .map(|content| store(content, pictures))
+                .collect(),
             is_error: result.is_error,
         },
-        Content::Reasoning { text, opaque } => {
-            Stored::Reasoning { text: text.clone(), opaque: opaque.clone() }
-        }
+        Content::Reasoning { text, opaque } => Stored::Reasoning {
+            text: text.clone(),
+            opaque: opaque.clone(),
+        },
     }
 }
 
@@ -84,7 +101,10 @@ pub fn from_stored(
     load: &mut dyn FnMut(&PictureSource) -> Option<Image>,
 ) -> Result<Message, serde_json::Error> {
     let content: Vec<Stored> = Vec::deserialize(content)?;
-    let content = content.into_iter().map(|stored| restore(stored, pictures, load)).collect();
+    let content = content
+        .into_iter()
+        .map(|stored| restore(stored, pictures, load))
+        .collect();
     Ok(Message { role, content })
 }
 
@@ -103,14 +123,24 @@ fn restore(
             None => Content::Text(MISSING.to_owned()),
         },
         Stored::ToolCall(call) => Content::ToolCall(call),
-        Stored::ToolResult { id, content, is_error } => {
-            let content = content.into_iter().map(|stored| restore(stored, pictures, load)).collect();
-            Content::ToolResult(ToolResult { id, content, is_error })
+        Stored::ToolResult {
+            id,
+            content,
+            is_error,
+        } => {
+            let content = content
+                .into_iter()
+                .map(|stored| restore(stored, pictures, load))
+                .collect();
+            Content::ToolResult(ToolResult {
+                id,
+                content,
+                is_error,
+            })
         }
         Stored::Reasoning { text, opaque } => Content::Reasoning { text, opaque },
     }
 }
-
 
 #[cfg(test)]
 mod tests {
@@ -121,29 +151,55 @@ mod tests {
 
     #[test]
     fn a_conversation_survives_the_store() {
-        let image = Image { media_type: MediaType::Jpeg, data: "pixels".into(), width: 2, height: 3 };
-        let unkept = Image { data: "gone".into(), ..image.clone() };
+        let image = Image {
+            media_type: MediaType::Jpeg,
+            data: "pixels".into(),
+            width: 2,
+            height: 3,
+        };
+        let unkept = Image {
+            data: "gone".into(),
+            ..image.clone()
+        };
         let mut pictures = Pictures::default();
         pictures.insert(&image, PictureSource::Frame(FrameId::random()));
-        let call = ToolCall { id: "c".into(), name: "n".into(), input: json!({"a": 1}), malformed: None };
+        let call = ToolCall {
+            id: "c".into(),
+            name: "n".into(),
+            input: json!({"a": 1}),
+            malformed: None,
+        };
         let message = Message {
             role: Role::User,
             content: vec![
                 Content::ToolCall(call),
                 Content::ToolResult(ToolResult {
                     id: "c".into(),
-                    content: vec![Content::Text("t".into()), Content::Image(image.clone()), Content::Image(unkept)],
+                    content: vec![
+                        Content::Text("t".into()),
+                        Content::Image(image.clone()),
+                        Content::Image(unkept),
+                    ],
                     is_error: true,
                 }),
-                Content::Reasoning { text: String::new(), opaque: json!({"signature": "s"}) },
+                Content::Reasoning {
+                    text: String::new(),
+                    opaque: json!({"signature": "s"}),
+                },
             ],
         };
         let stored = to_stored(&message, &pictures);
-        assert!(!stored.to_string().contains("pixels"), "pictures stay outside: {stored}");
+        assert!(
+            !stored.to_string().contains("pixels"),
+            "pictures stay outside: {stored}"
+        );
         let mut load = |_: &PictureSource| Some(image.clone());
-        let back = from_stored(Role::User, &stored, &mut Pictures::default(), &mut load).expect("parses");
+        let back =
+            from_stored(Role::User, &stored, &mut Pictures::default(), &mut load).expect("parses");
         let mut expected = message;
-        let Content::ToolResult(result) = &mut expected.content[1] else { panic!() };
+        let Content::ToolResult(result) = &mut expected.content[1] else {
+            panic!()
+        };
         result.content[2] = Content::Text(MISSING.into());
         assert_eq!(back, expected);
     }

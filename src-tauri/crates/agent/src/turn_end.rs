@@ -20,10 +20,17 @@ impl TurnEnd {
     pub(crate) fn find(calls: &[ToolCall]) -> Option<Self> {
         calls.iter().find_map(|call| {
             let text = |key: &str| {
-                call.input.get(key).and_then(|value| value.as_str()).unwrap_or_default().trim().to_owned()
+                call.input
+                    .get(key)
+                    .and_then(|value| value.as_str())
+                    .unwrap_or_default()
+                    .trim()
+                    .to_owned()
             };
             match call.name.as_str() {
-                ASK_PERSON => Some(Self::Question(text("question"))).filter(|_| !text("question").is_empty()),
+                ASK_PERSON => {
+                    Some(Self::Question(text("question"))).filter(|_| !text("question").is_empty())
+                }
                 GIVE_UP => Some(Self::GaveUp(text("reason"))),
                 _ => None,
             }
@@ -33,7 +40,9 @@ impl TurnEnd {
     /// What stands in the conversation as the result of each call of the turn.
     pub(crate) fn result(&self, call: &ToolCall) -> Content {
         let text = match (self, call.name.as_str()) {
-            (Self::Question(_), ASK_PERSON) => "The question was put to the person. Their answer follows.",
+            (Self::Question(_), ASK_PERSON) => {
+                "The question was put to the person. Their answer follows."
+            }
             (Self::GaveUp(_), GIVE_UP) => "Noted.",
             _ => "Not run: another call of the same turn ended the run.",
         };
@@ -46,8 +55,16 @@ impl TurnEnd {
 
     pub(crate) fn into_parts(self) -> (RunStatus, Reason, String) {
         match self {
-            Self::Question(text) => (RunStatus::NeedsYou, Reason::Question { text: text.clone() }, text),
-            Self::GaveUp(text) => (RunStatus::Failed, Reason::GaveUp { text: text.clone() }, text),
+            Self::Question(text) => (
+                RunStatus::NeedsYou,
+                Reason::Question { text: text.clone() },
+                text,
+            ),
+            Self::GaveUp(text) => (
+                RunStatus::Failed,
+                Reason::GaveUp { text: text.clone() },
+                text,
+            ),
         }
     }
 }

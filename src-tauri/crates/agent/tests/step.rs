@@ -1,6 +1,10 @@
 //! The step function, event by event.
 
-use openspace_agent::{CallResult, Effect, Event, Limit, Limits, Outcome, Pause, Reason, State, step};
+#![expect(clippy::expect_used, reason = "a test's helpers may fail the test as the test itself may")]
+
+use openspace_agent::{
+    CallResult, Effect, Event, Limit, Limits, Outcome, Pause, Reason, State, step,
+};
 use openspace_llm::{Content, Error, Message, Reply, Role, StopReason, ToolCall, Usage};
 use openspace_store::RunStatus;
 use serde_json::json;
@@ -13,7 +17,10 @@ struct Run {
 
 impl Run {
     fn with(limits: Limits) -> Self {
-        Self { state: State::new(vec![Message::user("do it")], limits, None), now: 0 }
+        Self {
+            state: State::new(vec![Message::user("do it")], limits, None),
+            now: 0,
+        }
     }
 
     fn started() -> Self {
@@ -39,7 +46,9 @@ impl Run {
 
     fn finish(&mut self) -> Outcome {
         let effects = self.on(Event::Quiet);
-        let [Effect::Finish(outcome)] = &effects[..] else { panic!("no outcome in {effects:?}") };
+        let [Effect::Finish(outcome)] = &effects[..] else {
+            panic!("no outcome in {effects:?}")
+        };
         assert!(self.state.is_over());
         (**outcome).clone()
     }
@@ -51,15 +60,33 @@ impl Run {
 
 fn call(id: &str, name: &str) -> Content {
     let input = json!({"question": "Which one?", "reason": "No such file."});
-    Content::ToolCall(ToolCall { id: id.into(), name: name.into(), input, malformed: None })
+    Content::ToolCall(ToolCall {
+        id: id.into(),
+        name: name.into(),
+        input,
+        malformed: None,
+    })
 }
 
 fn reply(content: Vec<Content>) -> Event {
-    let calls = content.iter().any(|content| matches!(content, Content::ToolCall(_)));
+    let calls = content
+        .iter()
+        .any(|content| matches!(content, Content::ToolCall(_)));
     Event::Replied(Box::new(Reply {
-        message: Message { role: Role::Assistant, content },
-        stop: if calls { StopReason::ToolUse } else { StopReason::EndTurn },
-        usage: Usage { input: 100, output: 10, ..Usage::default() },
+        message: Message {
+            role: Role::Assistant,
+            content,
+        },
+        stop: if calls {
+            StopReason::ToolUse
+        } else {
+            StopReason::EndTurn
+        },
+        usage: Usage {
+            input: 100,
+            output: 10,
+            ..Usage::default()
+        },
         model: "m".into(),
     }))
 }
@@ -87,9 +114,15 @@ fn statuses(effects: &[Effect]) -> Vec<RunStatus> {
 fn an_answer_without_calls_is_the_end() {
     let mut run = Run::started();
     let effects = run.says("All done.");
-    assert!(effects.contains(&Effect::CancelAll), "input is released before the outcome is told");
+    assert!(
+        effects.contains(&Effect::CancelAll),
+        "input is released before the outcome is told"
+    );
     let outcome = run.finish();
-    assert_eq!((outcome.status, outcome.answer.as_str()), (RunStatus::Done, "All done."));
+    assert_eq!(
+        (outcome.status, outcome.answer.as_str()),
+        (RunStatus::Done, "All done.")
+    );
     assert_eq!((outcome.used.steps, outcome.used.usage.total()), (1, 110));
 }
 
@@ -98,7 +131,11 @@ fn an_answer_without_calls_is_the_end() {
 fn results_keep_the_order_of_the_calls() {
     let mut run = Run::started();
     let effects = run.on(reply(vec![call("c1", "a"), call("c2", "b")]));
-    assert!(effects.iter().any(|effect| matches!(effect, Effect::RunCalls { step: 1, calls } if calls.len() == 2)));
+    assert!(
+        effects.iter().any(
+            |effect| matches!(effect, Effect::RunCalls { step: 1, calls } if calls.len() == 2)
+        )
+    );
     let second = CallResult {
         call: "c2".into(),
         content: vec![],
@@ -106,12 +143,20 @@ fn results_keep_the_order_of_the_calls() {
         evidence: vec![],
         visible_change: None,
     };
-    assert!(!run.on(Event::CallFinished(second)).contains(&Effect::CallModel), "one is still missing");
+    assert!(
+        !run.on(Event::CallFinished(second))
+            .contains(&Effect::CallModel),
+        "one is still missing"
+    );
     assert!(run.on(result(None)).contains(&Effect::CallModel));
-    let ids = run.last_message().content.iter().map(|content| match content {
-        Content::ToolResult(result) => (result.id.as_str(), result.is_error),
-        other => panic!("{other:?}"),
-    });
+    let ids = run
+        .last_message()
+        .content
+        .iter()
+        .map(|content| match content {
+            Content::ToolResult(result) => (result.id.as_str(), result.is_error),
+            other => panic!("{other:?}"),
+        });
     assert_eq!(ids.collect::<Vec<_>>(), [("c1", false), ("c2", true)]);
 }
 
@@ -120,11 +165,24 @@ fn results_keep_the_order_of_the_calls() {
 fn a_question_ends_the_run_and_is_answered_in_the_conversation() {
     let mut run = Run::started();
     let effects = run.on(reply(vec![call("c0", "shell"), call("c1", "ask_person")]));
-    assert!(!effects.iter().any(|effect| matches!(effect, Effect::RunCalls { .. })));
+    assert!(
+        !effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::RunCalls { .. }))
+    );
     let outcome = run.finish();
     assert_eq!(outcome.status, RunStatus::NeedsYou);
-    assert_eq!(outcome.reason, Some(Reason::Question { text: "Which one?".into() }));
-    assert_eq!(run.last_message().content.len(), 2, "each call has its result, so the run can go on");
+    assert_eq!(
+        outcome.reason,
+        Some(Reason::Question {
+            text: "Which one?".into()
+        })
+    );
+    assert_eq!(
+        run.last_message().content.len(),
+        2,
+        "each call has its result, so the run can go on"
+    );
 }
 
 /// Giving up is a failure with its reason, not a success with an excuse.
@@ -134,7 +192,12 @@ fn giving_up_fails_the_run() {
     run.calls("give_up");
     let outcome = run.finish();
     assert_eq!(outcome.status, RunStatus::Failed);
-    assert_eq!(outcome.reason, Some(Reason::GaveUp { text: "No such file.".into() }));
+    assert_eq!(
+        outcome.reason,
+        Some(Reason::GaveUp {
+            text: "No such file.".into()
+        })
+    );
 }
 
 /// d11: a reply that comes after a stop is ignored, and the status is `stopped`.
@@ -156,11 +219,19 @@ fn a_stop_while_acting_answers_the_open_calls() {
     run.on(reply(vec![call("c1", "a"), call("c2", "b")]));
     run.on(result(None));
     run.on(Event::Stop);
-    let answered: Vec<_> = run.last_message().content.iter().map(|content| match content {
-        Content::ToolResult(result) => (result.id.clone(), result.is_error),
-        other => panic!("{other:?}"),
-    }).collect();
-    assert_eq!(answered, [("c1".to_owned(), false), ("c2".to_owned(), true)]);
+    let answered: Vec<_> = run
+        .last_message()
+        .content
+        .iter()
+        .map(|content| match content {
+            Content::ToolResult(result) => (result.id.clone(), result.is_error),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(
+        answered,
+        [("c1".to_owned(), false), ("c2".to_owned(), true)]
+    );
 }
 
 /// d04: success is not believed while the last action changed nothing; repeated ones fail the run.
@@ -169,7 +240,10 @@ fn d04_without_visible_effect_nothing_is_completed() {
     let mut run = Run::started();
     run.calls("computer");
     run.on(result(Some(false)));
-    assert!(run.says("Clicked it, done!").contains(&Effect::CallModel), "asked to verify first");
+    assert!(
+        run.says("Clicked it, done!").contains(&Effect::CallModel),
+        "asked to verify first"
+    );
     for _ in 0..5 {
         run.calls("computer");
         run.on(result(Some(false)));
@@ -182,21 +256,35 @@ fn d04_without_visible_effect_nothing_is_completed() {
 /// Limits bind before the next turn, time also within one.
 #[test]
 fn limits_end_the_run_where_they_are_reached() {
-    let mut run = Run::with(Limits { steps: Some(1), ..Limits::default() });
+    let mut run = Run::with(Limits {
+        steps: Some(1),
+        ..Limits::default()
+    });
     run.on(Event::Started);
     run.calls("shell");
     assert!(!run.on(result(None)).contains(&Effect::CallModel));
     let outcome = run.finish();
-    assert_eq!(outcome.reason, Some(Reason::Limit { limit: Limit::Steps }));
+    assert_eq!(
+        outcome.reason,
+        Some(Reason::Limit {
+            limit: Limit::Steps
+        })
+    );
     assert_eq!(outcome.status, RunStatus::LimitReached);
 
-    let mut run = Run::with(Limits { active_ms: Some(1_000), ..Limits::default() });
+    let mut run = Run::with(Limits {
+        active_ms: Some(1_000),
+        ..Limits::default()
+    });
     run.on(Event::Started);
     run.now += 900;
     assert!(!run.on(Event::Tick).contains(&Effect::CancelAll));
     run.now += 100;
     assert!(run.on(Event::Tick).contains(&Effect::CancelAll));
-    assert_eq!(run.finish().reason, Some(Reason::Limit { limit: Limit::Time }));
+    assert_eq!(
+        run.finish().reason,
+        Some(Reason::Limit { limit: Limit::Time })
+    );
 }
 
 /// Time spent waiting for a person is not run time.
@@ -204,9 +292,15 @@ fn limits_end_the_run_where_they_are_reached() {
 fn waiting_for_an_approval_costs_no_time() {
     let mut run = Run::started();
     run.calls("shell");
-    assert_eq!(statuses(&run.on(Event::ApprovalAsked("a".into()))), [RunStatus::NeedsApproval]);
+    assert_eq!(
+        statuses(&run.on(Event::ApprovalAsked("a".into()))),
+        [RunStatus::NeedsApproval]
+    );
     run.now += 3_600_000;
-    assert_eq!(statuses(&run.on(Event::ApprovalClosed("a".into()))), [RunStatus::Running]);
+    assert_eq!(
+        statuses(&run.on(Event::ApprovalClosed("a".into()))),
+        [RunStatus::Running]
+    );
     assert!(run.state.used().active_ms < 100);
 }
 
@@ -225,12 +319,23 @@ fn a_message_while_running_is_heard() {
 #[test]
 fn a_reply_from_before_a_pause_is_not_carried_out() {
     let mut run = Run::started();
-    assert!(run.on(Event::Pause(Pause::TakeOver)).contains(&Effect::HaltInput));
+    assert!(
+        run.on(Event::Pause(Pause::TakeOver))
+            .contains(&Effect::HaltInput)
+    );
     let effects = run.calls("computer");
-    assert!(!effects.iter().any(|effect| matches!(effect, Effect::RunCalls { .. } | Effect::CallModel)));
-    let effects = run.on(Event::Resume { note: Some("I logged in.".into()) });
+    assert!(
+        !effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::RunCalls { .. } | Effect::CallModel))
+    );
+    let effects = run.on(Event::Resume {
+        note: Some("I logged in.".into()),
+    });
     assert!(effects.contains(&Effect::AllowInput) && effects.contains(&Effect::CallModel));
-    let Content::Text(text) = &run.last_message().content[0] else { panic!() };
+    let Content::Text(text) = &run.last_message().content[0] else {
+        panic!()
+    };
     assert!(text.contains("I logged in."), "{text}");
 }
 
@@ -249,13 +354,27 @@ fn empty_replies_do_not_loop() {
 #[test]
 fn d10_a_model_failure_is_told_apart() {
     let cases = [
-        (Error::Overloaded { provider: "p".into(), message: "m".into() }, true),
-        (Error::Authentication { provider: "p".into(), message: "m".into() }, false),
+        (
+            Error::Overloaded {
+                provider: "p".into(),
+                message: "m".into(),
+            },
+            true,
+        ),
+        (
+            Error::Authentication {
+                provider: "p".into(),
+                message: "m".into(),
+            },
+            false,
+        ),
     ];
     for (error, expected) in cases {
         let mut run = Run::started();
         run.on(Event::ModelFailed(error));
-        let Some(Reason::Model { retryable, .. }) = run.finish().reason else { panic!() };
+        let Some(Reason::Model { retryable, .. }) = run.finish().reason else {
+            panic!()
+        };
         assert_eq!(retryable, expected);
     }
 }

@@ -6,10 +6,7 @@ use openspace_config::{DesktopSession, Environment, Layers, Paths, Settings as L
 use openspace_process::ancestry;
 use openspace_store::{Instance, InstanceKind, NewInstance, Store, Windows};
 
-use crate::{
-    Catalogue, Code, Failure, Language, SCHEMA, Settings,
-    failure::Result,
-};
+use crate::{Catalogue, Code, Failure, Language, SCHEMA, Settings, failure::Result};
 
 /// How a process uses the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,7 +77,9 @@ impl App {
         let language = language(&environment, &settings.values)?;
         let catalogue = Catalogue::load(language)
             .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
-        paths.create().map_err(|error| Failure::new(Code::Store, error.to_string()))?;
+        paths
+            .create()
+            .map_err(|error| Failure::new(Code::Store, error.to_string()))?;
         let store = Store::open(&paths.data)?;
         let desktop = DesktopSession::find(&environment);
         let instance = Instance::register(
@@ -94,7 +93,16 @@ impl App {
                 windows: own_windows(&environment, surface.asks_on_terminal),
             },
         )?;
-        Ok(Arc::new(Self { environment, paths, settings, store, instance, desktop, catalogue, surface }))
+        Ok(Arc::new(Self {
+            environment,
+            paths,
+            settings,
+            store,
+            instance,
+            desktop,
+            catalogue,
+            surface,
+        }))
     }
 
     /// The settings' values.
@@ -124,9 +132,12 @@ pub fn refuse_runs(runners: &[u32], what: &str) -> Result<()> {
         None => Ok(()),
         Some(descent) => {
             let run = descent.run().unwrap_or("unknown").to_owned();
-            Err(Failure::new(Code::Forbidden, format!("a run may not {what} (this was started by run {run})"))
-                .hint("only a person may, in a terminal or window of their own")
-                .param("run", run))
+            Err(Failure::new(
+                Code::Forbidden,
+                format!("a run may not {what} (this was started by run {run})"),
+            )
+            .hint("only a person may, in a terminal or window of their own")
+            .param("run", run))
         }
     }
 }
@@ -140,7 +151,9 @@ fn language(environment: &Environment, settings: &Settings) -> Result<Language> 
             format!("the setting `language` is `{other}`; it can be `en` or `zh-Hans`"),
         )),
         None => {
-            let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].iter().find_map(|name| environment.text(name));
+            let locale = ["LC_ALL", "LC_MESSAGES", "LANG"]
+                .iter()
+                .find_map(|name| environment.text(name));
             Ok(Language::of_locale(locale.unwrap_or_default()))
         }
     }
@@ -149,10 +162,21 @@ fn language(environment: &Environment, settings: &Settings) -> Result<Language> 
 /// What a run must not touch because of this process: its own windows, and the terminal program
 /// that shows its questions, which is an ancestor of it or named by `WINDOWID`.
 fn own_windows(environment: &Environment, asks_on_terminal: bool) -> Windows {
-    let mut windows = Windows { ids: Vec::new(), pids: vec![std::process::id()] };
+    let mut windows = Windows {
+        ids: Vec::new(),
+        pids: vec![std::process::id()],
+    };
     if asks_on_terminal {
-        windows.pids.extend(ancestry::parents(std::process::id()).into_iter().filter(|pid| *pid > 1));
-        windows.ids.extend(environment.text("WINDOWID").and_then(|id| id.parse::<u64>().ok()));
+        windows.pids.extend(
+            ancestry::parents(std::process::id())
+                .into_iter()
+                .filter(|pid| *pid > 1),
+        );
+        windows.ids.extend(
+            environment
+                .text("WINDOWID")
+                .and_then(|id| id.parse::<u64>().ok()),
+        );
     }
     windows
 }

@@ -14,7 +14,10 @@ impl App {
     /// The question whose id begins like this.
     pub async fn find_question(&self, prefix: &str) -> Result<Approval> {
         let prefix = prefix.to_owned();
-        Ok(self.store.read(move |db| db.approvals().find(&prefix)).await?)
+        Ok(self
+            .store
+            .read(move |db| db.approvals().find(&prefix))
+            .await?)
     }
 
     /// Answers a question from a terminal. True when this was the first answer.
@@ -33,7 +36,10 @@ impl App {
             self.refuse_while_controlled(approval).await?;
         }
         let (id, answer) = (approval.id.clone(), Answer { decision, note });
-        Ok(self.store.call(move |db| db.approvals().answer(&id, &answer, "terminal")).await?)
+        Ok(self
+            .store
+            .call(move |db| db.approvals().answer(&id, &answer, "terminal"))
+            .await?)
     }
 
     async fn refuse_while_controlled(&self, approval: &Approval) -> Result<()> {
@@ -43,7 +49,11 @@ impl App {
                 continue;
             }
             let run = holder.clone();
-            let status = self.store.read(move |db| db.runs().get(&run)).await.map(|run| run.status);
+            let status = self
+                .store
+                .read(move |db| db.runs().get(&run))
+                .await
+                .map(|run| run.status);
             if matches!(status, Ok(RunStatus::Running | RunStatus::Planning)) {
                 return Err(Failure::new(
                     Code::Forbidden,

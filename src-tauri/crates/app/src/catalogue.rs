@@ -22,7 +22,11 @@ impl Language {
     pub fn of_locale(locale: &str) -> Self {
         let lower = locale.to_ascii_lowercase();
         let simplified = !lower.contains("tw") && !lower.contains("hk") && !lower.contains("hant");
-        if lower.starts_with("zh") && simplified { Self::SimplifiedChinese } else { Self::English }
+        if lower.starts_with("zh") && simplified {
+            Self::SimplifiedChinese
+        } else {
+            Self::English
+        }
     }
 }
 
@@ -51,7 +55,9 @@ impl Catalogue {
     /// The sentence for `key` with `{name}` replaced by the parameters' values. A key without a
     /// sentence is shown as it is, so that nothing is hidden.
     pub fn render(&self, key: &str, parameters: &[(&str, &str)]) -> String {
-        let Some(template) = self.sentences.get(key) else { return key.to_owned() };
+        let Some(template) = self.sentences.get(key) else {
+            return key.to_owned();
+        };
         let mut text = String::with_capacity(template.len());
         let mut rest = template.as_str();
         while let Some((before, after)) = rest.split_once('{') {
@@ -61,7 +67,10 @@ impl Catalogue {
                 rest = after;
                 continue;
             };
-            let value = parameters.iter().find(|(key, _)| *key == name).map(|(_, value)| *value);
+            let value = parameters
+                .iter()
+                .find(|(key, _)| *key == name)
+                .map(|(_, value)| *value);
             text.push_str(value.unwrap_or("…"));
             rest = behind;
         }
@@ -81,13 +90,19 @@ impl Catalogue {
         };
         let mut values: Vec<(String, String)> = vec![("tool".to_owned(), tool.to_owned())];
         if let Some(object) = arguments.as_object() {
-            values.extend(object.iter().map(|(key, value)| (key.clone(), short(value))));
+            values.extend(
+                object
+                    .iter()
+                    .map(|(key, value)| (key.clone(), short(value))),
+            );
         }
         if let Some(actions) = arguments.get("actions").and_then(Value::as_array) {
             values.push(("count".to_owned(), actions.len().to_string()));
         }
-        let parameters: Vec<(&str, &str)> =
-            values.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let parameters: Vec<(&str, &str)> = values
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_str()))
+            .collect();
         self.render(&key, &parameters)
     }
 }
@@ -97,9 +112,11 @@ fn short(value: &Value) -> String {
     const MOST: usize = 120;
     let text = match value {
         Value::String(text) => text.clone(),
-        Value::Array(items) if items.iter().all(Value::is_number) => {
-            items.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
-        }
+        Value::Array(items) if items.iter().all(Value::is_number) => items
+            .iter()
+            .map(Value::to_string)
+            .collect::<Vec<_>>()
+            .join(", "),
         other => other.to_string(),
     };
     let line = text.replace('\n', "⏎");
@@ -124,29 +141,46 @@ mod tests {
     fn every_language_says_the_same_things_with_the_same_parameters() {
         let chinese = Catalogue::load(Language::SimplifiedChinese).expect("built in");
         let names = |text: &str| {
-            let mut names: Vec<_> =
-                text.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(name, _)| name.to_owned()).collect();
+            let mut names: Vec<_> = text
+                .split('{')
+                .skip(1)
+                .filter_map(|part| part.split_once('}'))
+                .map(|(name, _)| name.to_owned())
+                .collect();
             names.sort();
             names
         };
         let parameters = |catalogue: &Catalogue| -> Vec<_> {
-            catalogue.sentences.iter().map(|(key, text)| (key.clone(), names(text))).collect()
+            catalogue
+                .sentences
+                .iter()
+                .map(|(key, text)| (key.clone(), names(text)))
+                .collect()
         };
         assert_eq!(parameters(&english()), parameters(&chinese));
     }
 
     #[test]
     fn a_call_is_one_line_with_what_matters() {
-        let line = english().call("computer", &json!({"action": "left_click", "coordinate": [3, 4]}));
+        let line = english().call(
+            "computer",
+            &json!({"action": "left_click", "coordinate": [3, 4]}),
+        );
         assert_eq!(line, "click at 3, 4");
         let line = english().call("run_command", &json!({"command": "a\nb"}));
         assert_eq!(line, "run a⏎b");
-        assert_eq!(english().call("weather__today", &json!({})), "weather__today");
+        assert_eq!(
+            english().call("weather__today", &json!({})),
+            "weather__today"
+        );
     }
 
     #[test]
     fn locales_choose_the_language() {
-        assert_eq!(Language::of_locale("zh_CN.UTF-8"), Language::SimplifiedChinese);
+        assert_eq!(
+            Language::of_locale("zh_CN.UTF-8"),
+            Language::SimplifiedChinese
+        );
         assert_eq!(Language::of_locale("zh_TW.UTF-8"), Language::English);
         assert_eq!(Language::of_locale("C"), Language::English);
     }

@@ -31,8 +31,15 @@ impl DisplayLock {
     /// The lock of `display` for `run`; nothing is taken yet.
     pub fn new(runtime: &Path, display: &str, run: RunId) -> Self {
         let plain = |character: char| character.is_ascii_alphanumeric() || character == '.';
-        let name: String = display.chars().map(|c| if plain(c) { c } else { '_' }).collect();
-        Self { path: runtime.join(format!("{PREFIX}{name}.lock")), run, held: Mutex::new(None) }
+        let name: String = display
+            .chars()
+            .map(|c| if plain(c) { c } else { '_' })
+            .collect();
+        Self {
+            path: runtime.join(format!("{PREFIX}{name}.lock")),
+            run,
+            held: Mutex::new(None),
+        }
     }
 
     fn held(&self) -> MutexGuard<'_, Option<Held>> {
@@ -56,7 +63,10 @@ impl openspace_agent::Control for DisplayLock {
                 file.rewind()?;
                 write!(file, "{}", self.run)?;
                 // The screen stays on while somebody uses it.
-                *held = Some(Held { _file: file, _awake: Inhibition::take() });
+                *held = Some(Held {
+                    _file: file,
+                    _awake: Inhibition::take(),
+                });
                 Ok(true)
             }
             Err(TryLockError::WouldBlock) => Ok(false),
@@ -71,20 +81,33 @@ impl openspace_agent::Control for DisplayLock {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path)
+    OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(path)
 }
 
 /// The runs that move a mouse of this user now.
 pub fn holders(runtime: &Path) -> Vec<RunId> {
-    let Ok(entries) = std::fs::read_dir(runtime) else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir(runtime) else {
+        return Vec::new();
+    };
     let locks = entries.flatten().filter(|entry| {
-        entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX))
+        entry
+            .file_name()
+            .to_str()
+            .is_some_and(|name| name.starts_with(PREFIX))
     });
     let held = locks.filter_map(|entry| {
         let file = open(&entry.path()).ok()?;
         // Shared: two who look must not take each other for a holder.
         let busy = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
-        busy.then(|| std::fs::read_to_string(entry.path()).ok()).flatten()?.parse().ok()
+        busy.then(|| std::fs::read_to_string(entry.path()).ok())
+            .flatten()?
+            .parse()
+            .ok()
     });
     held.collect()
 }
@@ -102,7 +125,7 @@ mod tests {
         let (first, second) = (lock(":7"), lock(":7"));
         assert!(first.try_acquire().expect("lock") && first.try_acquire().expect("again"));
         assert!(!second.try_acquire().expect("busy"));
-        assert_eq!(holders(folder.path()), [first.run.clone()]);
+        assert_eq!(holders(folder.path()), std::slice::from_ref(&first.run));
         assert!(lock(":8").try_acquire().expect("another display"));
         first.release();
         assert_eq!(holders(folder.path()), []);

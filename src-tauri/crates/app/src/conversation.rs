@@ -6,13 +6,10 @@ use bytes::Bytes;
 use openspace_agent::{PictureSource, Pictures, Used, from_stored, to_stored};
 use openspace_grounding::Evidence;
 use openspace_llm::{Content, Image, MediaType, Message, Role, history};
-use openspace_store::{Fence, MessageRow, NewArtefact, Run, RunStatus};
+use openspace_store::{CommandKind, Fence, MessageRow, NewArtefact, Run, RunStatus};
 use serde_json::Value;
 
-use crate::{
-    App, Code, Failure, RunSpec,
-    failure::Result,
-};
+use crate::{App, Code, Failure, RunSpec, failure::Result};
 
 /// Pictures of earlier turns that are shown again; older ones have become notes anyway.
 const PICTURES_SHOWN_AGAIN: usize = 3;
@@ -40,35 +37,39 @@ pub(crate) async fn load(
     pictures: &mut Pictures,
 ) -> Result<Resumed> {
     let session = run.session.clone();
-    let rows = app.store.read(move |db| db.messages().of_session(&session)).await?;
+    let rows = app
+        .store
+        .read(move |db| db.messages().of_session(&session))
+        .await?;
     let goes_on = rows.iter().any(|row| row.run.as_ref() == Some(&run.id));
-    let mut messages = restore(app, &rows, pictures).await?;
+    let mut messages = restore(app, &rows, pictures)?;
     history::repair_pairs(&mut messages);
 
     let mut content = Vec::new();
+    let mut heard = Vec::new();
     let (mut used, mut evidence) = (Used::default(), Vec::new());
     if goes_on {
         content.push(Content::Text(CONTINUED.to_owned()));
         let id = run.id.clone();
-        let answers = app
+        let of_run = fence.clone();
+        let commands = app
             .store
-            .call({
-                let fence = fence.clone();
-                move |db| {
-                    let commands = db.commands().take(&fence, 0)?;
-                    let mut texts = Vec::new();
-                    for command in commands {
-                        if let Some(text) = command.payload.get("text").and_then(Value::as_str) {
-                            texts.push(text.to_owned());
-                        }
-                        db.commands().acknowledge(&fence, command.id)?;
-                    }
-                    Ok(texts)
-                }
-            })
+            .read(move |db| db.commands().take(&of_run, 0))
             .await?;
-        content.extend(answers.into_iter().map(Content::Text));
-        let events = app.store.read(move |db| db.events().of("run", id.as_str(), 0, u32::MAX)).await?;
+        // Only what was said: a stop that came in the meantime is for the loop to obey.
+        let words = commands
+            .iter()
+            .filter(|it| matches!(it.kind, CommandKind::Message | CommandKind::Answer));
+        for command in words {
+            if let Some(text) = command.payload.get("text").and_then(Value::as_str) {
+                content.push(Content::Text(text.to_owned()));
+            }
+            heard.push(command.id);
+        }
+        let events = app
+            .store
+            .read(move |db| db.events().of("run", id.as_str(), 0, u32::MAX))
+            .await?;
         (used, evidence) = so_far(&events);
     } else {
         let task = run.task.clone();
@@ -78,21 +79,43 @@ pub(crate) async fn load(
             content.extend(attach(app, fence, path, pictures).await?);
         }
     }
-    let message = Message { role: Role::User, content };
+    let message = Message {
+        role: Role::User,
+        content,
+    };
     let stored = to_stored(&message, pictures);
     let of_run = fence.clone();
-    app.store.call(move |db| db.messages().append_fenced(&of_run, "user", &stored)).await?;
+    app.store
+        .call(move |db| {
+            db.messages().append_fenced(&of_run, "user", &stored)?;
+            for command in heard {
+                db.commands().acknowledge(&of_run, command)?;
+            }
+            Ok(())
+        })
+        .await?;
     messages.push(message);
     history::repair_pairs(&mut messages);
-    Ok(Resumed { messages, used, evidence })
+    Ok(Resumed {
+        messages,
+        used,
+        evidence,
+    })
 }
 
-async fn restore(app: &App, rows: &[MessageRow], pictures: &mut Pictures) -> Result<Vec<Message>> {
-    let mut left = rows.iter().map(|row| count_pictures(&row.content)).sum::<usize>();
+fn restore(app: &App, rows: &[MessageRow], pictures: &mut Pictures) -> Result<Vec<Message>> {
+    let mut left = rows
+        .iter()
+        .map(|row| count_pictures(&row.content))
+        .sum::<usize>();
     let store = app.store.clone();
     let mut messages = Vec::with_capacity(rows.len());
     for row in rows {
-        let role = if row.role == "assistant" { Role::Assistant } else { Role::User };
+        let role = if row.role == "assistant" {
+            Role::Assistant
+        } else {
+            Role::User
+        };
         let mut load = |source: &PictureSource| {
             left = left.saturating_sub(1);
             if left >= PICTURES_SHOWN_AGAIN {
@@ -101,7 +124,10 @@ async fn restore(app: &App, rows: &[MessageRow], pictures: &mut Pictures) -> Res
             read_picture(&store, source)
         };
         let message = from_stored(role, &row.content, pictures, &mut load).map_err(|error| {
-            Failure::new(Code::Store, format!("message {} of the session cannot be read: {error}", row.id))
+            Failure::new(
+                Code::Store,
+                format!("message {} of the session cannot be read: {error}", row.id),
+            )
         })?;
         messages.push(message);
     }
@@ -111,7 +137,8 @@ async fn restore(app: &App, rows: &[MessageRow], pictures: &mut Pictures) -> Res
 fn count_pictures(content: &Value) -> usize {
     match content {
         Value::Object(object) => {
-            usize::from(object.contains_key("picture")) + object.values().map(count_pictures).sum::<usize>()
+            usize::from(object.contains_key("picture"))
+                + object.values().map(count_pictures).sum::<usize>()
         }
         Value::Array(items) => items.iter().map(count_pictures).sum(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
@@ -119,12 +146,20 @@ fn count_pictures(content: &Value) -> usize {
 }
 
 fn read_picture(store: &openspace_store::Store, source: &PictureSource) -> Option<Image> {
-    let read = match source {
-        PictureSource::Frame(id) => store.read_frame(id).map(|(frame, data)| (frame.media_type, data)),
-        PictureSource::Artefact(id) => store
-            .read_blocking(|db| db.artefacts().get(id))
-            .and_then(|artefact| Ok((artefact.media_type, store.read_artefact(id, 0, artefact.bytes)?))),
-    };
+    let read =
+        match source {
+            PictureSource::Frame(id) => store
+                .read_frame(id)
+                .map(|(frame, data)| (frame.media_type, data)),
+            PictureSource::Artefact(id) => store
+                .read_blocking(|db| db.artefacts().get(id))
+                .and_then(|artefact| {
+                    Ok((
+                        artefact.media_type,
+                        store.read_artefact(id, 0, artefact.bytes)?,
+                    ))
+                }),
+        };
     match read {
         Ok((media_type, data)) => picture(&media_type, data),
         Err(error) => {
@@ -141,19 +176,40 @@ fn picture(media_type: &str, data: Bytes) -> Option<Image> {
         _ => return None,
     };
     let (width, height) = openspace_gui::encode::encoded_size(&data)?;
-    Some(Image { media_type, data, width, height })
+    Some(Image {
+        media_type,
+        data,
+        width,
+        height,
+    })
 }
 
 /// An attached file: a picture is shown, anything else is named so that the tools can read it.
-async fn attach(app: &App, fence: &Fence, path: &Path, pictures: &mut Pictures) -> Result<Vec<Content>> {
+async fn attach(
+    app: &App,
+    fence: &Fence,
+    path: &Path,
+    pictures: &mut Pictures,
+) -> Result<Vec<Content>> {
     let named = Content::Text(format!("Attached file: {}", path.display()));
-    let media_type = match path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase).as_deref() {
+    let media_type = match path
+        .extension()
+        .and_then(|extension| extension.to_str())
+        .map(str::to_ascii_lowercase)
+        .as_deref()
+    {
         Some("png") => "image/png",
         Some("jpg" | "jpeg") => "image/jpeg",
         _ => return Ok(vec![named]),
     };
     let unreadable = |error: std::io::Error| {
-        Failure::new(Code::InvalidRequest, format!("the attachment `{}` cannot be read: {error}", path.display()))
+        Failure::new(
+            Code::InvalidRequest,
+            format!(
+                "the attachment `{}` cannot be read: {error}",
+                path.display()
+            ),
+        )
     };
     let size = std::fs::metadata(path).map_err(unreadable)?.len();
     if size > MOST_PICTURE_BYTES {
@@ -163,10 +219,21 @@ async fn attach(app: &App, fence: &Fence, path: &Path, pictures: &mut Pictures) 
     let Some(image) = picture(media_type, data.clone()) else {
         return Ok(vec![named]);
     };
-    let name = path.file_name().map_or_else(|| "picture".to_owned(), |name| name.to_string_lossy().into_owned());
-    let artefact = NewArtefact { step: 0, name, media_type: media_type.to_owned(), data };
+    let name = path.file_name().map_or_else(
+        || "picture".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    );
+    let artefact = NewArtefact {
+        step: 0,
+        name,
+        media_type: media_type.to_owned(),
+        data,
+    };
     let fence = fence.clone();
-    let id = app.store.spawn(move |store| store.keep_artefact(&fence, &artefact)).await?;
+    let id = app
+        .store
+        .spawn(move |store| store.keep_artefact(&fence, &artefact))
+        .await?;
     pictures.insert(&image, PictureSource::Artefact(id));
     Ok(vec![named, Content::Image(image)])
 }
@@ -174,18 +241,31 @@ async fn attach(app: &App, fence: &Fence, path: &Path, pictures: &mut Pictures) 
 /// What an interrupted run had used and shown. After a limit or a stop the allowance begins anew: the
 /// person asked for more.
 fn so_far(events: &[openspace_store::Event]) -> (Used, Vec<Evidence>) {
-    let interrupted = events.iter().rev().filter(|event| event.kind == "run.status").find_map(|event| {
-        let status = event.payload.get("status").and_then(Value::as_str)?;
-        (!["queued", "planning"].contains(&status)).then(|| status == RunStatus::Interrupted.as_str())
-    });
-    let used = events.iter().rev().find(|event| event.kind == "run.used").and_then(|event| {
-        serde_json::from_value(event.payload.clone()).ok()
-    });
+    let interrupted = events
+        .iter()
+        .rev()
+        .filter(|event| event.kind == "run.status")
+        .find_map(|event| {
+            let status = event.payload.get("status").and_then(Value::as_str)?;
+            (!["queued", "planning"].contains(&status))
+                .then(|| status == RunStatus::Interrupted.as_str())
+        });
+    let used = events
+        .iter()
+        .rev()
+        .find(|event| event.kind == "run.used")
+        .and_then(|event| serde_json::from_value(event.payload.clone()).ok());
     let evidence = events
         .iter()
         .filter(|event| event.kind == "step.call_finished")
-        .filter_map(|event| serde_json::from_value::<Vec<Evidence>>(event.payload.get("evidence")?.clone()).ok())
+        .filter_map(|event| {
+            serde_json::from_value::<Vec<Evidence>>(event.payload.get("evidence")?.clone()).ok()
+        })
         .flatten()
         .collect();
-    (used.filter(|_| interrupted == Some(true)).unwrap_or_default(), evidence)
+    (
+        used.filter(|_| interrupted == Some(true))
+            .unwrap_or_default(),
+        evidence,
+    )
 }

@@ -15,10 +15,7 @@ use openspace_llm::{
 use openspace_store::{Answer, Decision, RunId};
 use serde_json::{Value, json};
 
-use crate::{
-    App, Code, Display, Failure, RunRequest, SpecAttendance,
-    failure::Result,
-};
+use crate::{App, Code, Display, Failure, RunRequest, SpecAttendance, failure::Result};
 
 /// What the demo types: letters no keyboard layout has all of.
 pub const TEXT: &str = "Grüße aus OpenSpace: Ω, “naïve”, 北京 and 👍.";
@@ -45,7 +42,11 @@ pub struct DemoDisplay {
 
 /// Starts a display of the demo's own and names it in `environment`.
 #[cfg(target_os = "linux")]
-pub fn private_display(environment: &mut Environment, runtime: &Path, size: &str) -> Result<DemoDisplay> {
+pub fn private_display(
+    environment: &mut Environment,
+    runtime: &Path,
+    size: &str,
+) -> Result<DemoDisplay> {
     let (width, height) = crate::display::private_size(size)?;
     let session = crate::display::private::PrivateSession::start(width, height, runtime)?;
     environment.remove("WAYLAND_DISPLAY");
@@ -62,22 +63,39 @@ impl Demo {
     /// Prepares the folder: a draft to be deleted, and no letter of an earlier demo.
     pub fn prepare(folder: &Path) -> Result<Self> {
         std::fs::create_dir_all(folder).map_err(|error| {
-            Failure::new(Code::Unavailable, format!("cannot create `{}`: {error}", folder.display()))
+            Failure::new(
+                Code::Unavailable,
+                format!("cannot create `{}`: {error}", folder.display()),
+            )
         })?;
         let draft = folder.join(DRAFT);
-        std::fs::write(&draft, "An old draft that the demo asks to delete.\n").map_err(|error| {
-            Failure::new(Code::Unavailable, format!("cannot write `{}`: {error}", draft.display()))
-        })?;
+        std::fs::write(&draft, "An old draft that the demo asks to delete.\n").map_err(
+            |error| {
+                Failure::new(
+                    Code::Unavailable,
+                    format!("cannot write `{}`: {error}", draft.display()),
+                )
+            },
+        )?;
         let letter = folder.join(LETTER);
         match std::fs::remove_file(&letter) {
             Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => {
-                return Err(Failure::new(Code::Unavailable, format!("cannot remove the letter of an earlier demo, `{}`: {error}", letter.display())));
+                return Err(Failure::new(
+                    Code::Unavailable,
+                    format!(
+                        "cannot remove the letter of an earlier demo, `{}`: {error}",
+                        letter.display()
+                    ),
+                ));
             }
         }
         let folder = folder.canonicalize().map_err(|error| {
-            Failure::new(Code::Unavailable, format!("cannot use `{}`: {error}", folder.display()))
+            Failure::new(
+                Code::Unavailable,
+                format!("cannot use `{}`: {error}", folder.display()),
+            )
         })?;
         Ok(Self { folder })
     }
@@ -90,7 +108,9 @@ impl Demo {
     /// The request that starts it. The editor is allowed beforehand; deleting the draft is asked for.
     pub fn request(&self) -> RunRequest {
         RunRequest {
-            task: format!("Write a greeting into {LETTER} with the text editor, check it, and delete {DRAFT}."),
+            task: format!(
+                "Write a greeting into {LETTER} with the text editor, check it, and delete {DRAFT}."
+            ),
             session: None,
             origin: "demo".to_owned(),
             idempotency_key: None,
@@ -121,17 +141,33 @@ impl Demo {
                 .hint("openspace demo --display private needs no screen of yours")
         })?;
         let eyes = Eyes::new(&open)?;
-        Ok(Recording { plan: self.plan(), finder: Arc::new(eyes) })
+        Ok(Recording {
+            plan: self.plan(),
+            finder: Arc::new(eyes),
+        })
     }
 
     fn plan(&self) -> Plan {
         let letter = self.folder.join(LETTER);
-        let turn = |text: &str, calls: Vec<Call>| Turn { text: text.to_owned(), calls, retry_until: None };
-        let call = |name: &str, input: Value| Call { name: name.to_owned(), input };
+        let turn = |text: &str, calls: Vec<Call>| Turn {
+            text: text.to_owned(),
+            calls,
+            retry_until: None,
+        };
+        let call = |name: &str, input: Value| Call {
+            name: name.to_owned(),
+            input,
+        };
         let screen = |actions: Value| call("computer_batch", json!({ "actions": actions }));
         Plan::new(vec![
-            turn("I open the text editor.", vec![call("open_program", json!({ "program": EDITOR }))]),
-            turn("I look at the screen.", vec![call("computer", json!({ "action": "screenshot" }))]),
+            turn(
+                "I open the text editor.",
+                vec![call("open_program", json!({ "program": EDITOR }))],
+            ),
+            turn(
+                "I look at the screen.",
+                vec![call("computer", json!({ "action": "screenshot" }))],
+            ),
             turn(
                 "I click into the empty page and write.",
                 vec![screen(json!([
@@ -160,17 +196,32 @@ impl Demo {
             ),
             Turn {
                 retry_until: Some(json!({ "role": "menu", "name": "File" })),
-                ..turn("I close the editor.", vec![call("computer", json!({ "action": "key", "text": "ctrl+q" }))])
+                ..turn(
+                    "I close the editor.",
+                    vec![call(
+                        "computer",
+                        json!({ "action": "key", "text": "ctrl+q" }),
+                    )],
+                )
             },
             turn(
                 "I check the file with a command.",
-                vec![call("run_command", json!({ "command": format!("cat {LETTER} && wc -m {LETTER}") }))],
+                vec![call(
+                    "run_command",
+                    json!({ "command": format!("cat {LETTER} && wc -m {LETTER}") }),
+                )],
             ),
             turn(
                 "The old draft is not needed any more; deleting it needs your permission.",
-                vec![call("run_command", json!({ "command": format!("rm {DRAFT}") }))],
+                vec![call(
+                    "run_command",
+                    json!({ "command": format!("rm {DRAFT}") }),
+                )],
             ),
-            turn(&format!("The greeting is written, saved as {LETTER} and checked."), Vec::new()),
+            turn(
+                &format!("The greeting is written, saved as {LETTER} and checked."),
+                Vec::new(),
+            ),
         ])
     }
 
@@ -188,16 +239,29 @@ const DRAFT: &str = "draft.txt";
 /// Answers the demo's questions with yes, because the person said so beforehand.
 pub async fn say_yes(app: Arc<App>, run: RunId) {
     let cursor = 0;
-    let Ok(mut watch) = app.store.watch(cursor) else { return };
+    let Ok(mut watch) = app.store.watch(cursor) else {
+        return;
+    };
     while let Ok(event) = watch.next().await {
         if event.kind != "run.approval_asked" || event.key != run.as_str() {
             continue;
         }
-        let Some(id) = event.payload.get("approval").and_then(Value::as_str).and_then(|id| id.parse().ok()) else {
+        let Some(id) = event
+            .payload
+            .get("approval")
+            .and_then(Value::as_str)
+            .and_then(|id| id.parse().ok())
+        else {
             continue;
         };
-        let yes = Answer { decision: Decision::AllowOnce, note: None };
-        let answered = app.store.call(move |db| db.approvals().answer(&id, &yes, "demo --yes")).await;
+        let yes = Answer {
+            decision: Decision::AllowOnce,
+            note: None,
+        };
+        let answered = app
+            .store
+            .call(move |db| db.approvals().answer(&id, &yes, "demo --yes"))
+            .await;
         if let Err(error) = answered {
             tracing::warn!(%error, "answering the demo's question");
         }
@@ -214,13 +278,26 @@ struct Eyes {
 impl Eyes {
     fn new(open: &Platform) -> Result<Self> {
         let unavailable = |message: String| Failure::new(Code::Unavailable, message);
-        let monitors = open.screen.monitors().map_err(|error| unavailable(error.to_string()))?;
-        let monitor = monitors.into_iter().next().ok_or_else(|| unavailable("there is no monitor".to_owned()))?;
+        let monitors = open
+            .screen
+            .monitors()
+            .map_err(|error| unavailable(error.to_string()))?;
+        let monitor = monitors
+            .into_iter()
+            .next()
+            .ok_or_else(|| unavailable("there is no monitor".to_owned()))?;
         let tree = open.tree.clone().ok_or_else(|| {
-            unavailable("the demo finds its way by the accessibility service, which does not answer here".to_owned())
-                .hint("apt-get install at-spi2-core dbus, or: openspace demo --display private")
+            unavailable(
+                "the demo finds its way by the accessibility service, which does not answer here"
+                    .to_owned(),
+            )
+            .hint("apt-get install at-spi2-core dbus, or: openspace demo --display private")
         })?;
-        Ok(Self { screen: Arc::clone(&open.screen), tree, monitor })
+        Ok(Self {
+            screen: Arc::clone(&open.screen),
+            tree,
+            monitor,
+        })
     }
 }
 
@@ -236,7 +313,9 @@ impl Finder for Eyes {
             Some(known) => known.as_str() == Some(role),
         };
         let element = elements.iter().find(|element| {
-            is_one_of(&element.role) && name.is_none_or(|name| element.name == name) && element.enabled
+            is_one_of(&element.role)
+                && name.is_none_or(|name| element.name == name)
+                && element.enabled
         })?;
         let centre = element.centre();
         let area = self.monitor.area;

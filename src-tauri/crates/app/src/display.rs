@@ -8,10 +8,7 @@ use openspace_gui::{
 };
 use openspace_store::Store;
 
-use crate::{
-    App, Code, Display, Failure, RunSpec,
-    failure::Result,
-};
+use crate::{App, Code, Display, Failure, RunSpec, failure::Result};
 
 /// An opened display and what programs need to appear on it.
 pub(crate) struct OpenDisplay {
@@ -23,7 +20,7 @@ pub(crate) struct OpenDisplay {
     /// Processes of a display of the run's own.
     pub(crate) pids: Vec<u32>,
     #[cfg(target_os = "linux")]
-    _private: Option<private::PrivateSession>,
+    private: Option<private::PrivateSession>,
 }
 
 /// What has to live as long as the run uses the display.
@@ -37,7 +34,7 @@ impl OpenDisplay {
     pub(crate) fn into_parts(self) -> (Platform, KeptDisplay) {
         let kept = KeptDisplay {
             #[cfg(target_os = "linux")]
-            _private: self._private,
+            _private: self.private,
         };
         (self.platform, kept)
     }
@@ -65,16 +62,22 @@ impl App {
             wayland,
             session_bus: bus.clone(),
         };
-        let platform = platform::open(&options).map_err(no_screen)?;
+        let platform = platform::open(&options).map_err(|error| no_screen(&error))?;
         let mut variables = Vec::new();
         let mut add = |name: &str, value: Option<String>| {
             variables.extend(value.map(|value| (name.to_owned(), value)));
         };
         add("DISPLAY", display);
-        add("XAUTHORITY", authority.as_ref().map(|path| path.display().to_string()));
+        add(
+            "XAUTHORITY",
+            authority.as_ref().map(|path| path.display().to_string()),
+        );
         add("DBUS_SESSION_BUS_ADDRESS", bus);
         for (name, found) in self.desktop.found() {
-            if matches!(name, "XDG_RUNTIME_DIR" | "XDG_CURRENT_DESKTOP" | "XDG_SESSION_TYPE") {
+            if matches!(
+                name,
+                "XDG_RUNTIME_DIR" | "XDG_CURRENT_DESKTOP" | "XDG_SESSION_TYPE"
+            ) {
                 add(name, found.value.to_str().map(str::to_owned));
             }
         }
@@ -84,7 +87,7 @@ impl App {
             authority,
             pids: Vec::new(),
             #[cfg(target_os = "linux")]
-            _private: None,
+            private: None,
         })
     }
 
@@ -98,10 +101,13 @@ impl App {
             wayland: false,
             session_bus: session.bus_address.clone(),
         })
-        .map_err(no_screen)?;
+        .map_err(|error| no_screen(&error))?;
         let mut variables = vec![
             ("DISPLAY".to_owned(), session.display.name().to_owned()),
-            ("XAUTHORITY".to_owned(), session.display.authority().display().to_string()),
+            (
+                "XAUTHORITY".to_owned(),
+                session.display.authority().display().to_string(),
+            ),
             ("XDG_SESSION_TYPE".to_owned(), "x11".to_owned()),
         ];
         if let Some(address) = &session.bus_address {
@@ -112,28 +118,39 @@ impl App {
             variables,
             authority: Some(session.display.authority().to_owned()),
             pids: session.pids(),
-            _private: Some(session),
+            private: Some(session),
         })
     }
 
     #[cfg(not(target_os = "linux"))]
     fn open_private(&self) -> Result<OpenDisplay> {
-        Err(Failure::new(Code::Unavailable, "a display of its own exists on Linux only"))
+        Err(Failure::new(
+            Code::Unavailable,
+            "a display of its own exists on Linux only",
+        ))
     }
 }
 
-fn no_screen(error: openspace_gui::ScreenError) -> Failure {
+fn no_screen(error: &openspace_gui::ScreenError) -> Failure {
     Failure::new(Code::Unavailable, error.to_string())
         .hint("on Linux, `--display private` gives the run a display of its own")
 }
 
 pub(crate) fn private_size(text: &str) -> Result<(u32, u32)> {
-    let size = text.split_once('x').and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+    let size = text
+        .split_once('x')
+        .and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
     match size {
-        Some((width, height)) if (320..=7680).contains(&width) && (240..=4320).contains(&height) => Ok((width, height)),
+        Some((width, height))
+            if (320..=7680).contains(&width) && (240..=4320).contains(&height) =>
+        {
+            Ok((width, height))
+        }
         _ => Err(Failure::new(
             Code::Configuration,
-            format!("the setting `screen.private_size` is `{text}`; write WIDTHxHEIGHT, from 320x240 to 7680x4320"),
+            format!(
+                "the setting `screen.private_size` is `{text}`; write WIDTHxHEIGHT, from 320x240 to 7680x4320"
+            ),
         )),
     }
 }
@@ -155,7 +172,9 @@ impl OffLimits for OwnWindows {
         };
         alive.iter().any(|instance| {
             instance.windows.ids.contains(&window.id)
-                || window.pid.is_some_and(|pid| instance.windows.pids.contains(&pid))
+                || window
+                    .pid
+                    .is_some_and(|pid| instance.windows.pids.contains(&pid))
         })
     }
 
@@ -176,31 +195,50 @@ pub(crate) fn gui_options(
     profile: &openspace_llm::Profile,
 ) -> openspace_gui::Options {
     let settings = &app.values().screen;
-    let mut options = openspace_gui::Options::new(platform.screen, platform.input, platform.tree, profile.images);
+    let mut options = openspace_gui::Options::new(
+        platform.screen,
+        platform.input,
+        platform.tree,
+        profile.images,
+    );
     options.coordinates = profile.coordinates;
     options.vision = profile.vision;
     options.monitor.clone_from(&spec.monitor);
     options.settle.limit = std::time::Duration::from_millis(settings.settle_ms);
     options.type_delay = std::time::Duration::from_millis(settings.type_delay_ms);
-    options.off_limits = Some(Arc::new(OwnWindows { store: app.store.clone() }));
+    options.off_limits = Some(Arc::new(OwnWindows {
+        store: app.store.clone(),
+    }));
     options.marker = Some(MARKER.to_owned());
     options.cmd_is_ctrl = settings.cmd_is_ctrl;
     options
 }
 
 /// One line about the screen, for the model.
-pub(crate) fn describe(platform: &Platform, spec: &RunSpec, profile: &openspace_llm::Profile) -> String {
+pub(crate) fn describe(
+    platform: &Platform,
+    spec: &RunSpec,
+    profile: &openspace_llm::Profile,
+) -> String {
     let monitors = match platform.screen.monitors() {
         Ok(monitors) => monitors,
         Err(error) => return format!("not available: {error}"),
     };
-    let chosen = |monitor: &&openspace_gui::Monitor| spec.monitor.as_deref().is_none_or(|name| monitor.name == name);
+    let chosen = |monitor: &&openspace_gui::Monitor| {
+        spec.monitor
+            .as_deref()
+            .is_none_or(|name| monitor.name == name)
+    };
     let Some(monitor) = monitors.iter().find(chosen).or(monitors.first()) else {
         return "not available: there is no monitor".to_owned();
     };
     let (width, height) = profile.images.fit(monitor.area.width, monitor.area.height);
     let others = monitors.len() - 1;
-    let more = if others == 0 { String::new() } else { format!(", one of {} monitors", monitors.len()) };
+    let more = if others == 0 {
+        String::new()
+    } else {
+        format!(", one of {} monitors", monitors.len())
+    };
     format!(
         "monitor `{}` of {}x{} pixels{more}; pictures of it are sent as {width}x{height}",
         monitor.name, monitor.area.width, monitor.area.height
@@ -232,9 +270,14 @@ pub(crate) mod private {
 
     impl PrivateSession {
         pub(crate) fn start(width: u32, height: u32, folder: &Path) -> Result<Self> {
-            openspace_config::paths::create_private(folder)
-                .map_err(|error| Failure::new(Code::Store, format!("cannot create `{}`: {error}", folder.display())))?;
-            let display = PrivateDisplay::start(width, height, folder).map_err(super::no_screen)?;
+            openspace_config::paths::create_private(folder).map_err(|error| {
+                Failure::new(
+                    Code::Store,
+                    format!("cannot create `{}`: {error}", folder.display()),
+                )
+            })?;
+            let display = PrivateDisplay::start(width, height, folder)
+                .map_err(|error| super::no_screen(&error))?;
             let (bus, bus_address) = match start_bus(&display) {
                 Ok((bus, address)) => (Some(bus), Some(address)),
                 Err(error) => {
@@ -242,7 +285,11 @@ pub(crate) mod private {
                     (None, None)
                 }
             };
-            Ok(Self { display, bus_address, bus })
+            Ok(Self {
+                display,
+                bus_address,
+                bus,
+            })
         }
 
         pub(crate) fn pids(&self) -> Vec<u32> {

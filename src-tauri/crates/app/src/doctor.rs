@@ -36,7 +36,12 @@ pub struct Check {
 
 impl Check {
     fn new(id: &'static str, health: Health, found: impl Into<String>) -> Self {
-        Self { id, health, found: found.into(), fix: None }
+        Self {
+            id,
+            health,
+            found: found.into(),
+            fix: None,
+        }
     }
 
     fn fix(mut self, fix: impl Into<String>) -> Self {
@@ -45,18 +50,17 @@ impl Check {
     }
 
     fn failed(id: &'static str, health: Health, failure: &Failure) -> Self {
-        Self { fix: failure.hint.clone(), ..Self::new(id, health, failure.to_string()) }
+        Self {
+            fix: failure.hint.clone(),
+            ..Self::new(id, health, failure.to_string())
+        }
     }
 }
 
 impl App {
     /// Tries everything a run may need. `ask_model` also sends a request to the configured model.
     pub async fn doctor(&self, ask_model: bool) -> Vec<Check> {
-        let mut checks = vec![
-            self.check_settings(),
-            self.check_data(),
-            self.check_space(),
-        ];
+        let mut checks = vec![self.check_settings(), self.check_data(), self.check_space()];
         checks.push(self.check_model(ask_model).await);
         checks.extend(self.check_screen());
         checks.push(check_private());
@@ -71,7 +75,11 @@ impl App {
         if path.exists() {
             Check::new("settings", Health::Ok, path.display().to_string())
         } else {
-            Check::new("settings", Health::Ok, format!("{} (not there yet: all defaults)", path.display()))
+            Check::new(
+                "settings",
+                Health::Ok,
+                format!("{} (not there yet: all defaults)", path.display()),
+            )
         }
     }
 
@@ -80,7 +88,11 @@ impl App {
             Ok(alive) => Check::new(
                 "data",
                 Health::Ok,
-                format!("{} ({} of our processes alive)", self.paths.data.display(), alive.len()),
+                format!(
+                    "{} ({} of our processes alive)",
+                    self.paths.data.display(),
+                    alive.len()
+                ),
             ),
             Err(error) => Check::failed("data", Health::Problem, &error.into()),
         }
@@ -93,7 +105,8 @@ impl App {
             Some(free) => {
                 let found = format!("{:.1} GB free", free as f64 / 1e9);
                 if free < LITTLE {
-                    Check::new("space", Health::Warning, found).fix("free some space: pictures of runs take about 0.2 MB each")
+                    Check::new("space", Health::Warning, found)
+                        .fix("free some space: pictures of runs take about 0.2 MB each")
                 } else {
                     Check::new("space", Health::Ok, found)
                 }
@@ -115,7 +128,11 @@ impl App {
                     crate::KeySource::Nowhere => "no key".to_owned(),
                 };
                 if !ask {
-                    return Check::new("model", Health::Ok, format!("{name} ({from}; not asked, see --model)"));
+                    return Check::new(
+                        "model",
+                        Health::Ok,
+                        format!("{name} ({from}; not asked, see --model)"),
+                    );
                 }
                 let cancel = tokio_util::sync::CancellationToken::new();
                 match model.check(&cancel).await {
@@ -153,21 +170,41 @@ impl App {
             Ok(monitors) => {
                 let names: Vec<_> = monitors
                     .iter()
-                    .map(|monitor| format!("{} {}x{}", monitor.name, monitor.area.width, monitor.area.height))
+                    .map(|monitor| {
+                        format!(
+                            "{} {}x{}",
+                            monitor.name, monitor.area.width, monitor.area.height
+                        )
+                    })
                     .collect();
-                Check::new("screen", Health::Ok, format!("{}: {}", open.platform.display_name, names.join(", ")))
+                Check::new(
+                    "screen",
+                    Health::Ok,
+                    format!("{}: {}", open.platform.display_name, names.join(", ")),
+                )
             }
             Err(error) => Check::new("screen", Health::Problem, error.to_string()),
         });
-        if let Some(monitor) = monitors.ok().and_then(|monitors| monitors.into_iter().next()) {
+        if let Some(monitor) = monitors
+            .ok()
+            .and_then(|monitors| monitors.into_iter().next())
+        {
             checks.push(match open.platform.screen.capture(&monitor) {
-                Ok(capture) => Check::new("capture", Health::Ok, format!("{}x{}", capture.width, capture.height)),
+                Ok(capture) => Check::new(
+                    "capture",
+                    Health::Ok,
+                    format!("{}x{}", capture.width, capture.height),
+                ),
                 Err(error) => Check::new("capture", Health::Problem, error.to_string()),
             });
         }
         checks.push(match &open.platform.tree {
             Some(_) => Check::new("accessibility", Health::Ok, "programs tell what they show"),
-            None => Check::new("accessibility", Health::Off, "no accessibility service answers; pictures alone are used"),
+            None => Check::new(
+                "accessibility",
+                Health::Off,
+                "no accessibility service answers; pictures alone are used",
+            ),
         });
         checks
     }
@@ -175,10 +212,17 @@ impl App {
 
 fn check_private() -> Check {
     if !cfg!(target_os = "linux") {
-        return Check::new("private_display", Health::Off, "a display of its own exists on Linux only");
+        return Check::new(
+            "private_display",
+            Health::Off,
+            "a display of its own exists on Linux only",
+        );
     }
-    let found = std::env::var_os("PATH")
-        .and_then(|path| std::env::split_paths(&path).map(|folder| folder.join("Xvfb")).find(|path| path.is_file()));
+    let found = std::env::var_os("PATH").and_then(|path| {
+        std::env::split_paths(&path)
+            .map(|folder| folder.join("Xvfb"))
+            .find(|path| path.is_file())
+    });
     match found {
         Some(path) => Check::new("private_display", Health::Ok, path.display().to_string()),
         None => Check::new("private_display", Health::Off, "Xvfb is not installed")
@@ -190,31 +234,55 @@ fn check_sandbox() -> Check {
     let report = sandbox::self_test(&std::env::temp_dir());
     match report {
         Err(error) => Check::new("sandbox", Health::Problem, error.to_string()),
-        Ok(report) => match &report.support {
-            Support::None { reason } => {
-                Check::new("sandbox", Health::Warning, format!("none ({reason}): commands are asked for one by one"))
-            }
-            Support::Enforced { version, gaps } => {
-                let broken: Vec<_> = report.probes.iter().filter(|probe| !probe.held).map(|probe| format!("{:?}", probe.attempt)).collect();
-                if !broken.is_empty() {
-                    return Check::new("sandbox", Health::Problem, format!("these attempts were not held back: {}", broken.join(", ")))
+        Ok(report) => {
+            match &report.support {
+                Support::None { reason } => Check::new(
+                    "sandbox",
+                    Health::Warning,
+                    format!("none ({reason}): commands are asked for one by one"),
+                ),
+                Support::Enforced { version, gaps } => {
+                    let broken: Vec<_> = report
+                        .probes
+                        .iter()
+                        .filter(|probe| !probe.held)
+                        .map(|probe| format!("{:?}", probe.attempt))
+                        .collect();
+                    if !broken.is_empty() {
+                        return Check::new("sandbox", Health::Problem, format!("these attempts were not held back: {}", broken.join(", ")))
                         .fix("run commands with `policy.preset = \"ask-always\"` until this is mended");
-                }
-                let held = format!("Landlock {version} and seccomp, {} attempts to break out held back", report.probes.len());
-                if gaps.is_empty() {
-                    Check::new("sandbox", Health::Ok, held)
-                } else {
-                    Check::new("sandbox", Health::Warning, format!("{held}; not covered by this kernel: {gaps:?}"))
+                    }
+                    let held = format!(
+                        "Landlock {version} and seccomp, {} attempts to break out held back",
+                        report.probes.len()
+                    );
+                    if gaps.is_empty() {
+                        Check::new("sandbox", Health::Ok, held)
+                    } else {
+                        Check::new(
+                            "sandbox",
+                            Health::Warning,
+                            format!("{held}; not covered by this kernel: {gaps:?}"),
+                        )
+                    }
                 }
             }
-        },
+        }
     }
 }
 
 fn check_sleep() -> Check {
     match crate::inhibit::Inhibition::take() {
-        Some(_) => Check::new("sleep", Health::Ok, "the machine stays awake while a run has the screen"),
-        None => Check::new("sleep", Health::Off, "no logind answers: the machine may go to sleep during a run"),
+        Some(_) => Check::new(
+            "sleep",
+            Health::Ok,
+            "the machine stays awake while a run has the screen",
+        ),
+        None => Check::new(
+            "sleep",
+            Health::Off,
+            "no logind answers: the machine may go to sleep during a run",
+        ),
     }
 }
 
@@ -236,4 +304,3 @@ fn free_bytes(folder: &std::path::Path) -> Option<u64> {
 fn free_bytes(_folder: &std::path::Path) -> Option<u64> {
     None
 }
-

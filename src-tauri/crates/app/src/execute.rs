@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use openspace_agent::{
-    Control, Event, Limits, Outcome, Parts, Pause, Pictures, State, Surroundings, announce, drive, system,
+    Control, Event, Limits, Outcome, Parts, Pause, Pictures, State, Surroundings, announce, drive,
+    system,
 };
 use openspace_grounding::{
     Backend, Folders, StoreKeep, ToolRegistry,
@@ -32,7 +33,12 @@ const CHECK_LIMIT: Duration = Duration::from_secs(30);
 impl App {
     /// Executes a run that this process claimed, to its end, and says how it ended. Whatever goes
     /// wrong before the first step ends the run as failed, with the reason stored.
-    pub async fn execute(&self, fence: Fence, guard: &GuardPipe, recording: Option<Recording>) -> Result<Outcome> {
+    pub async fn execute(
+        &self,
+        fence: Fence,
+        guard: &GuardPipe,
+        recording: Option<Recording>,
+    ) -> Result<Outcome> {
         match self.prepare_and_drive(&fence, guard, recording).await {
             Ok(outcome) => Ok(outcome),
             Err(failure) => {
@@ -43,7 +49,9 @@ impl App {
     }
 
     async fn fail(&self, fence: &Fence, failure: &Failure) {
-        let reason = openspace_agent::Reason::Internal { message: failure.to_string() };
+        let reason = openspace_agent::Reason::Internal {
+            message: failure.to_string(),
+        };
         let outcome = Outcome {
             status: RunStatus::Failed,
             reason: Some(reason.clone()),
@@ -54,7 +62,8 @@ impl App {
         let (fence, value) = (fence.clone(), serde_json::to_value(&outcome).ok());
         let reason = serde_json::to_string(&reason).ok();
         let stored = self.store.call(move |db| {
-            db.runs().finish(&fence, RunStatus::Failed, reason.as_deref(), value.as_ref())
+            db.runs()
+                .finish(&fence, RunStatus::Failed, reason.as_deref(), value.as_ref())
         });
         if let Err(error) = stored.await {
             // Lost to somebody else, or the store is the very trouble: the caller has the failure.
@@ -71,7 +80,10 @@ impl App {
         let id = fence.run().clone();
         let run = self.store.read(move |db| db.runs().get(&id)).await?;
         let spec: RunSpec = serde_json::from_value(run.settings.clone()).map_err(|error| {
-            Failure::new(Code::Store, format!("what the run was asked to work with cannot be read: {error}"))
+            Failure::new(
+                Code::Store,
+                format!("what the run was asked to work with cannot be read: {error}"),
+            )
         })?;
         let limits: Limits = serde_json::from_value(run.limits.clone()).unwrap_or_default();
         let recorded = recording.is_some();
@@ -81,12 +93,17 @@ impl App {
         let scratch = tempfile::Builder::new()
             .prefix("openspace-")
             .tempdir()
-            .map_err(|error| Failure::new(Code::Internal, format!("no temporary folder: {error}")))?;
+            .map_err(|error| {
+                Failure::new(Code::Internal, format!("no temporary folder: {error}"))
+            })?;
         let folders = Arc::new(Folders {
             workspace: spec.workspace.clone(),
             allowed: allowed_folders(&self.values().policy.folders, &spec.attachments),
             protected: protected_paths(&self.paths, &self.values().policy.protected),
-            scratch: scratch.path().canonicalize().unwrap_or_else(|_| scratch.path().to_owned()),
+            scratch: scratch
+                .path()
+                .canonicalize()
+                .unwrap_or_else(|_| scratch.path().to_owned()),
         });
         guard.begin(fence.run());
         let mut screen_note = String::from("there is none for this run");
@@ -105,13 +122,27 @@ impl App {
             None
         };
         let driven = self
-            .drive_with(fence, &run, &spec, limits, model, recorded, folders, opened, guard, screen_note)
+            .drive_with(
+                fence,
+                &run,
+                &spec,
+                limits,
+                model,
+                recorded,
+                folders,
+                opened,
+                guard,
+                screen_note,
+            )
             .await;
         guard.end(fence.run());
         driven
     }
 
-    #[expect(clippy::too_many_arguments, reason = "the parts of one run, gathered by its only caller")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the parts of one run, gathered by its only caller"
+    )]
     async fn drive_with(
         &self,
         fence: &Fence,
@@ -151,7 +182,12 @@ impl App {
                 Ok(ScreenState::Off) => Some(Pause::ScreenOff),
                 Ok(ScreenState::Usable) | Err(_) => None,
             }) as openspace_agent::ScreenWatch);
-            backends.push(Arc::new(GuiBackend::new(gui_options(self, spec, platform, model.profile()))));
+            backends.push(Arc::new(GuiBackend::new(gui_options(
+                self,
+                spec,
+                platform,
+                model.profile(),
+            ))));
             _display = Some(rest);
         }
         if spec.backends.iter().any(|backend| backend == "shell") {
@@ -160,13 +196,18 @@ impl App {
         let mut tools = ToolRegistry::default();
         for backend in &backends {
             for tool in backend.tools().await {
-                tools.register(tool).map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
+                tools
+                    .register(tool)
+                    .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
             }
         }
         let policy = self.policy(run, spec, &folders)?;
         let mut pictures = Pictures::default();
-        let Resumed { messages, used, evidence } =
-            conversation::load(self, fence, run, spec, &mut pictures).await?;
+        let Resumed {
+            messages,
+            used,
+            evidence,
+        } = conversation::load(self, fence, run, spec, &mut pictures).await?;
         let state = State::resume(messages, limits, model.profile().price, used, evidence);
         announce(&self.store, fence, &model.profile().name, recorded).await;
 
@@ -210,7 +251,11 @@ impl App {
             Ok(Err(error)) => Err(error.into()),
             Err(_) => Err(Failure::new(
                 Code::Model,
-                format!("`{}` did not answer within {} s", model.profile().name, CHECK_LIMIT.as_secs()),
+                format!(
+                    "`{}` did not answer within {} s",
+                    model.profile().name,
+                    CHECK_LIMIT.as_secs()
+                ),
             )
             .retryable()),
         }
@@ -220,7 +265,11 @@ impl App {
         let fence = fence.clone();
         let payload = serde_json::to_value(failure).unwrap_or_default();
         let event = openspace_store::NewEvent::of_run(fence.run(), kind, payload);
-        if let Err(error) = self.store.call(move |db| db.events().append_fenced(&fence, event)).await {
+        if let Err(error) = self
+            .store
+            .call(move |db| db.events().append_fenced(&fence, event))
+            .await
+        {
             tracing::warn!(%error, "noting why there is no screen");
         }
     }
@@ -229,21 +278,33 @@ impl App {
         let values = &self.values().policy;
         let mut inputs = PolicyInputs::new(Arc::clone(folders), self.paths.home.clone());
         inputs.preset = values.preset.parse().map_err(|error: InvalidPreset| {
-            Failure::new(Code::Configuration, format!("the setting `policy.preset`: {error}"))
+            Failure::new(
+                Code::Configuration,
+                format!("the setting `policy.preset`: {error}"),
+            )
         })?;
         inputs.origin = origin(&run.origin);
         inputs.sandbox = Support::detect().is_enforced();
-        for (texts, effect) in [(&values.allow, RuleEffect::Allow), (&values.deny, RuleEffect::Deny)] {
+        for (texts, effect) in [
+            (&values.allow, RuleEffect::Allow),
+            (&values.deny, RuleEffect::Deny),
+        ] {
             for text in texts {
                 let scope = text.parse().map_err(|error: InvalidRule| {
-                    Failure::new(Code::Configuration, format!("a rule in the settings under `policy`: {error}"))
+                    Failure::new(
+                        Code::Configuration,
+                        format!("a rule in the settings under `policy`: {error}"),
+                    )
                 })?;
                 inputs.rules.push(Rule { effect, scope });
             }
         }
         for row in self.store.read_blocking(|db| db.rules().list())? {
             let scope = row.pattern.parse().map_err(|error: InvalidRule| {
-                Failure::new(Code::Store, format!("rule {} cannot be read: {error}", row.id))
+                Failure::new(
+                    Code::Store,
+                    format!("rule {} cannot be read: {error}", row.id),
+                )
             })?;
             let effect = match row.decision {
                 RuleDecision::Allow => RuleEffect::Allow,
@@ -251,7 +312,9 @@ impl App {
             };
             inputs.rules.push(Rule { effect, scope });
         }
-        let preset = spec.preset.parse().map_err(|error: InvalidPreset| Failure::new(Code::InvalidRequest, error.to_string()))?;
+        let preset = spec.preset.parse().map_err(|error: InvalidPreset| {
+            Failure::new(Code::InvalidRequest, error.to_string())
+        })?;
         let asked = spec.allow.iter().map(|text| text.parse::<Rule>());
         let asked = asked
             .collect::<std::result::Result<Vec<_>, _>>()
@@ -262,13 +325,20 @@ impl App {
     fn shell_options(&self, variables: Vec<(String, String)>) -> openspace_shell::Options {
         // Programs that are opened must find the run's display, not that of whoever asked for the run.
         let mut environment = self.environment.clone();
-        for name in ["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS"] {
+        for name in [
+            "DISPLAY",
+            "WAYLAND_DISPLAY",
+            "XAUTHORITY",
+            "DBUS_SESSION_BUS_ADDRESS",
+        ] {
             environment.remove(name);
         }
         for (name, value) in variables {
             environment.insert(name, value);
         }
-        let environment = environment.iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let environment = environment
+            .iter()
+            .map(|(name, value)| (name.to_owned(), value.to_owned()));
         openspace_shell::Options::new(&self.paths.home, environment.collect())
     }
 
@@ -289,7 +359,11 @@ impl App {
             return None;
         }
         let heard = move |_input| {
-            let event = if stop { Event::Stop } else { Event::Pause(Pause::HumanInput) };
+            let event = if stop {
+                Event::Stop
+            } else {
+                Event::Pause(Pause::HumanInput)
+            };
             let _gone = external.send(event);
         };
         let watch = openspace_gui::platform::HumanWatch::start(
@@ -307,7 +381,11 @@ impl App {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn watch_human(&self, _open: &OpenDisplay, _external: mpsc::UnboundedSender<Event>) -> Option<()> {
+    fn watch_human(
+        &self,
+        _open: &OpenDisplay,
+        _external: mpsc::UnboundedSender<Event>,
+    ) -> Option<()> {
         None
     }
 }
@@ -335,14 +413,19 @@ fn origin(name: &str) -> Origin {
 }
 
 fn nonce() -> Result<u64> {
-    getrandom::u64().map_err(|error| Failure::new(Code::Internal, format!("no randomness: {error}")))
+    getrandom::u64()
+        .map_err(|error| Failure::new(Code::Internal, format!("no randomness: {error}")))
 }
 
 /// The system as a person names it.
 fn operating_system() -> String {
-    let pretty = std::fs::read_to_string("/etc/os-release").ok().and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
-        Some(line.trim_matches('"').to_owned())
-    });
+    let pretty = std::fs::read_to_string("/etc/os-release")
+        .ok()
+        .and_then(|text| {
+            let line = text
+                .lines()
+                .find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+            Some(line.trim_matches('"').to_owned())
+        });
     pretty.unwrap_or_else(|| std::env::consts::OS.to_owned())
 }

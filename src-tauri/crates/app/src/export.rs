@@ -1,19 +1,12 @@
 //! A run as a folder anybody can read.
 
-use std::{
-    fs,
-    io::Write as _,
-    path::Path,
-};
+use std::{fs, io::Write as _, path::Path};
 
 use openspace_store::Run;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::{
-    App, Code, Failure,
-    failure::Result,
-};
+use crate::{App, Code, Failure, failure::Result};
 
 /// What was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -31,7 +24,10 @@ impl App {
     /// `messages.jsonl`, `frames/`, `artefacts/`.
     pub async fn export(&self, run: &Run, folder: &Path) -> Result<Exported> {
         let unusable = |error: std::io::Error| {
-            Failure::new(Code::InvalidRequest, format!("cannot write into `{}`: {error}", folder.display()))
+            Failure::new(
+                Code::InvalidRequest,
+                format!("cannot write into `{}`: {error}", folder.display()),
+            )
         };
         fs::create_dir(folder).map_err(|error| {
             let failure = unusable(error);
@@ -60,11 +56,19 @@ impl App {
         fs::write(folder.join("run.json"), text).map_err(unusable)?;
         write_lines(&folder.join("events.jsonl"), &events).map_err(unusable)?;
         write_lines(&folder.join("messages.jsonl"), &messages).map_err(unusable)?;
-        let mut exported = Exported { events: events.len(), frames: 0, artefacts: 0 };
+        let mut exported = Exported {
+            events: events.len(),
+            frames: 0,
+            artefacts: 0,
+        };
         for frame in frames.iter().filter(|frame| !frame.pruned) {
             let id = frame.id.clone();
             let (_, data) = self.store.spawn(move |store| store.read_frame(&id)).await?;
-            let extension = if frame.media_type == "image/png" { "png" } else { "jpg" };
+            let extension = if frame.media_type == "image/png" {
+                "png"
+            } else {
+                "jpg"
+            };
             let name = format!("{:04}-{}.{extension}", frame.step, frame.id);
             fs::write(folder.join("frames").join(name), data).map_err(unusable)?;
             exported.frames += 1;
@@ -103,6 +107,10 @@ fn write_lines<T: Serialize>(path: &Path, rows: &[T]) -> std::io::Result<()> {
 /// A name without anything that is special in a path.
 fn plain(name: &str) -> String {
     let fits = |character: char| character.is_alphanumeric() || "-_.".contains(character);
-    let plain: String = name.chars().map(|c| if fits(c) { c } else { '_' }).take(100).collect();
+    let plain: String = name
+        .chars()
+        .map(|c| if fits(c) { c } else { '_' })
+        .take(100)
+        .collect();
     plain.trim_start_matches('.').to_owned()
 }

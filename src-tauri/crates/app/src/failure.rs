@@ -54,7 +54,13 @@ pub type Result<T, E = Failure> = std::result::Result<T, E>;
 impl Failure {
     /// A failure of a class, in words.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, params: BTreeMap::new(), message: message.into(), hint: None, retryable: false }
+        Self {
+            code,
+            params: BTreeMap::new(),
+            message: message.into(),
+            hint: None,
+            retryable: false,
+        }
     }
 
     /// What to do about it.
@@ -110,7 +116,10 @@ impl From<openspace_llm::Error> for Failure {
         };
         let retryable = matches!(
             error,
-            Model::RateLimited { .. } | Model::Overloaded { .. } | Model::Network { .. } | Model::Timeout { .. }
+            Model::RateLimited { .. }
+                | Model::Overloaded { .. }
+                | Model::Network { .. }
+                | Model::Timeout { .. }
         );
         let mut failure = Self::new(code, error.to_string());
         failure.retryable = retryable;

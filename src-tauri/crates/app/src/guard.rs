@@ -21,7 +21,11 @@ enum Notice {
     /// A run begins.
     Begin { run: RunId },
     /// What a run has pressed, from now on; empty when nothing.
-    Held { run: RunId, held: Held, authority: Option<std::path::PathBuf> },
+    Held {
+        run: RunId,
+        held: Held,
+        authority: Option<std::path::PathBuf>,
+    },
     /// A process group of a run was started.
     Started { run: RunId, pid: u32 },
     /// It ended, or may outlive the run.
@@ -55,12 +59,17 @@ struct Pipe {
 impl GuardPipe {
     /// Starts the guard.
     pub fn start(command: &mut std::process::Command) -> Result<Self> {
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = command.spawn().map_err(|error| {
-            Failure::new(Code::Internal, format!("the guard process could not be started: {error}"))
+        command.stdin(Stdio::piped()).stderr(Stdio::null());
+        let mut child = start_apart(command).map_err(|error| {
+            Failure::new(
+                Code::Internal,
+                format!("the guard process could not be started: {error}"),
+            )
         })?;
         let input = child.stdin.take();
-        Ok(Self { inner: Arc::new(Mutex::new(Pipe { child, input })) })
+        Ok(Self {
+            inner: Arc::new(Mutex::new(Pipe { child, input })),
+        })
     }
 
     /// Whether the guard is there.
@@ -89,7 +98,10 @@ impl GuardPipe {
 
     /// A display of the run's own was started.
     pub fn display(&self, run: &RunId, pids: &[u32]) {
-        self.tell(&Notice::Display { run: run.clone(), pids: pids.to_vec() });
+        self.tell(&Notice::Display {
+            run: run.clone(),
+            pids: pids.to_vec(),
+        });
     }
 
     /// A run is over and has cleaned up.
@@ -116,11 +128,17 @@ pub(crate) struct RunGuard {
 
 impl openspace_grounding::GuardLink for RunGuard {
     fn group_started(&self, pid: u32) {
-        self.pipe.tell(&Notice::Started { run: self.run.clone(), pid });
+        self.pipe.tell(&Notice::Started {
+            run: self.run.clone(),
+            pid,
+        });
     }
 
     fn group_ended(&self, pid: u32) {
-        self.pipe.tell(&Notice::Ended { run: self.run.clone(), pid });
+        self.pipe.tell(&Notice::Ended {
+            run: self.run.clone(),
+            pid,
+        });
     }
 
     fn held(&self, state: &serde_json::Value) {
@@ -132,7 +150,11 @@ impl openspace_grounding::GuardLink for RunGuard {
             }
         };
         let authority = self.authority.clone();
-        self.pipe.tell(&Notice::Held { run: self.run.clone(), held, authority });
+        self.pipe.tell(&Notice::Held {
+            run: self.run.clone(),
+            held,
+            authority,
+        });
     }
 }
 
@@ -146,17 +168,36 @@ pub(crate) fn detach(command: &mut std::process::Command) {
 #[cfg(not(unix))]
 pub(crate) fn detach(_command: &mut std::process::Command) {}
 
-/// Leaves the terminal and process group of whoever started this process, so that neither Ctrl-C
-/// nor a closed terminal ends it. For the guard and the detached runner, right after their start.
-#[cfg(unix)]
-pub fn leave_session() {
-    // Refused only for the leader of a group, who has nobody to leave.
-    let _leader = rustix::process::setsid();
+/// Starts a process of ours that leaves the session, and waits until it has: before that, whatever
+/// ends this process's group or terminal would end it as well. Standard input and error are the
+/// caller's to choose.
+pub(crate) fn start_apart(command: &mut std::process::Command) -> io::Result<Child> {
+    let mut child = command.stdout(Stdio::piped()).spawn()?;
+    let mut line = String::new();
+    let told = match child.stdout.take() {
+        Some(output) => io::BufReader::new(output).read_line(&mut line)?,
+        None => 0,
+    };
+    if told > 0 {
+        return Ok(child);
+    }
+    let _gone = child.kill();
+    let status = child.wait()?;
+    Err(io::Error::other(format!("it ended at once ({status})")))
 }
 
-/// Leaves the terminal of whoever started this process.
-#[cfg(not(unix))]
-pub fn leave_session() {}
+/// Leaves the terminal and process group of whoever started this process, so that neither Ctrl-C
+/// nor a closed terminal ends it, and says so on standard output. For the guard and the detached
+/// runner, right after their start.
+pub fn leave_session() {
+    #[cfg(unix)]
+    {
+        // Refused only for the leader of a group, who has nobody to leave.
+        let _leader = rustix::process::setsid();
+    }
+    // Whoever asked may be gone already; the work is there all the same.
+    let _gone = writeln!(io::stdout(), "apart");
+}
 
 /// The guard's life: listens until the pipe ends, then cleans up after every run that did not end.
 pub fn run(input: impl BufRead) -> io::Result<()> {
@@ -164,34 +205,55 @@ pub fn run(input: impl BufRead) -> io::Result<()> {
     for line in input.lines() {
         // A line cut off by the runner's death is the end.
         let Ok(line) = line else { break };
-        let Ok(notice) = serde_json::from_str::<Notice>(&line) else { continue };
+        let Ok(notice) = serde_json::from_str::<Notice>(&line) else {
+            continue;
+        };
         match notice {
             Notice::Begin { run } => drop(runs.insert(run, Watched::default())),
-            Notice::Held { run, held, authority } => {
+            Notice::Held {
+                run,
+                held,
+                authority,
+            } => {
                 let watched = runs.entry(run).or_default();
                 watched.held = held;
                 watched.authority = authority;
             }
             Notice::Started { run, pid } => runs.entry(run).or_default().groups.push(pid),
-            Notice::Ended { run, pid } => runs.entry(run).or_default().groups.retain(|known| *known != pid),
+            Notice::Ended { run, pid } => runs
+                .entry(run)
+                .or_default()
+                .groups
+                .retain(|known| *known != pid),
             Notice::Display { run, pids } => runs.entry(run).or_default().display = pids,
             Notice::End { run } => drop(runs.remove(&run)),
         }
     }
-    for (run, watched) in runs {
-        clean_up(&run, &watched);
+    // Input first: a pressed key harms at once. Then all at once, so that none waits for another's
+    // processes.
+    for (run, watched) in &runs {
+        release(run, watched);
     }
+    std::thread::scope(|scope| {
+        for (run, watched) in &runs {
+            scope.spawn(|| end_processes(run, watched));
+        }
+    });
     Ok(())
 }
 
-fn clean_up(run: &RunId, watched: &Watched) {
-    // Input first: a pressed key harms at once.
-    if !watched.held.is_empty() {
-        let released = openspace_gui::platform::release_held_with(&watched.held, watched.authority.as_deref());
-        if let Err(error) = released {
-            tracing::warn!(%error, %run, "releasing input");
-        }
+fn release(run: &RunId, watched: &Watched) {
+    if watched.held.is_empty() {
+        return;
     }
+    let released =
+        openspace_gui::platform::release_held_with(&watched.held, watched.authority.as_deref());
+    if let Err(error) = released {
+        tracing::warn!(%error, %run, "releasing input");
+    }
+}
+
+fn end_processes(run: &RunId, watched: &Watched) {
     if let Err(error) = openspace_process::kill_marked(run.as_str()) {
         tracing::warn!(%error, %run, "ending processes");
     }

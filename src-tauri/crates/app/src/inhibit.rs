@@ -22,7 +22,10 @@ mod linux {
                 // The one who asked may have given up waiting.
                 let _gone = sender.send(lock);
             };
-            std::thread::Builder::new().name("inhibit".to_owned()).spawn(ask).ok()?;
+            std::thread::Builder::new()
+                .name("inhibit".to_owned())
+                .spawn(ask)
+                .ok()?;
             match receiver.recv_timeout(Duration::from_millis(500)) {
                 Ok(Ok(lock)) => Some(Self { _lock: lock }),
                 Ok(Err(error)) => {
@@ -38,7 +41,9 @@ mod linux {
     }
 
     fn inhibit() -> zbus::Result<zbus::OwnedFd> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
         runtime.block_on(async {
             let connection = zbus::Connection::system().await?;
             let reply = connection
@@ -47,7 +52,12 @@ mod linux {
                     "/org/freedesktop/login1",
                     Some("org.freedesktop.login1.Manager"),
                     "Inhibit",
-                    &("sleep:idle", "OpenSpace", "A task is using the screen", "block"),
+                    &(
+                        "sleep:idle",
+                        "OpenSpace",
+                        "A task is using the screen",
+                        "block",
+                    ),
                 )
                 .await?;
             reply.body().deserialize()

@@ -46,10 +46,10 @@ pub use openspace_grounding::{
 pub use openspace_llm::recorded::Recording;
 pub use openspace_process::become_subreaper;
 pub use openspace_store::{
-    Approval, ApprovalId, ApprovalState, CommandKind, Decision, Enqueued, Event as RunEvent, Fence, InstanceKind, Run,
-    RunFilter, RunId, RunStatus, Store,
+    Approval, ApprovalId, ApprovalState, CommandKind, Decision, Enqueued, Event as RunEvent, Fence,
+    InstanceKind, Run, RunFilter, RunId, RunStatus, Store,
 };
-pub use runner::GuardSeat;
+pub use runner::{GuardSeat, IDLE};
 pub use settings::{SCHEMA, Settings};
 pub use spec::{Display, RunRequest, RunSpec, SpecAttendance};
 pub use start::BACKENDS;

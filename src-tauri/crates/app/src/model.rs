@@ -5,11 +5,7 @@ use std::sync::Arc;
 use openspace_config::Environment;
 use openspace_llm::{ChatModel, HostedTool, Key, ModelName, Options, recorded::Recording};
 
-use crate::{
-    App, Code, Failure, RunSpec,
-    failure::Result,
-    settings::Settings,
-};
+use crate::{App, Code, Failure, RunSpec, failure::Result, settings::Settings};
 
 /// Where a key was found. The value is never part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,23 +22,42 @@ fn find_key(environment: &Environment, model: &ModelName) -> (Option<Key>, KeySo
     let names = own.iter().chain(model.provider.key_variables);
     for name in names {
         if let Some(value) = environment.text(name) {
-            return (Some(Key::new(value)), KeySource::Variable((*name).to_owned()));
+            return (
+                Some(Key::new(value)),
+                KeySource::Variable((*name).to_owned()),
+            );
         }
     }
     (None, KeySource::Nowhere)
 }
 
 /// The address of a provider where it is not its own.
-fn find_base(environment: &Environment, model: &ModelName, spec: Option<&str>, settings: &Settings) -> Option<String> {
+fn find_base(
+    environment: &Environment,
+    model: &ModelName,
+    spec: Option<&str>,
+    settings: &Settings,
+) -> Option<String> {
     // The setting already honours OPENSPACE_LLM_API_BASE.
-    spec.map(str::to_owned).or_else(|| settings.model.base_url.clone()).or_else(|| {
-        model.provider.base_variables.iter().find_map(|name| environment.text(name)).map(str::to_owned)
-    })
+    spec.map(str::to_owned)
+        .or_else(|| settings.model.base_url.clone())
+        .or_else(|| {
+            model
+                .provider
+                .base_variables
+                .iter()
+                .find_map(|name| environment.text(name))
+                .map(str::to_owned)
+        })
 }
 
 impl App {
     /// The model of a run. Nothing is sent yet.
-    pub fn connect(&self, spec: &RunSpec, recording: Option<Recording>) -> Result<(Arc<dyn ChatModel>, KeySource)> {
+    pub fn connect(
+        &self,
+        spec: &RunSpec,
+        recording: Option<Recording>,
+    ) -> Result<(Arc<dyn ChatModel>, KeySource)> {
         let settings = self.values();
         let name = ModelName::parse(&spec.model)?;
         let (key, source) = find_key(&self.environment, &name);
@@ -60,8 +75,9 @@ impl App {
         let model = openspace_llm::connect(options).map_err(|error| match &error {
             openspace_llm::Error::Authentication { .. } => {
                 let variables = name.provider.key_variables.join("` or `");
-                Failure::new(Code::Credentials, error.to_string())
-                    .hint(format!("set `OPENSPACE_LLM_API_KEY` or `{variables}` and try again"))
+                Failure::new(Code::Credentials, error.to_string()).hint(format!(
+                    "set `OPENSPACE_LLM_API_KEY` or `{variables}` and try again"
+                ))
             }
             _ => error.into(),
         })?;

@@ -6,18 +6,15 @@ use std::{
     time::Duration,
 };
 
-use openspace_store::{CommandKind, Fence, Prune, RunId};
+use openspace_store::{CommandKind, Fence, Prune};
 use tokio::{sync::Mutex, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    App, Code, Failure, GuardPipe,
-    failure::Result,
-};
+use crate::{App, Code, Failure, GuardPipe, failure::Result, guard::start_apart};
 
 /// How long a detached runner stays without work: long enough for the next message of a
 /// conversation, short enough not to be noticed.
-const IDLE: Duration = Duration::from_secs(10);
+pub const IDLE: Duration = Duration::from_secs(10);
 /// How often queued runs are looked for, beside the events that announce them.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -35,7 +32,10 @@ impl GuardSeat {
             return Ok(pipe.clone());
         }
         let mut command = app.own_command("guard");
-        let started = GuardPipe::start(&mut command)?;
+        let started = tokio::task::spawn_blocking(move || GuardPipe::start(&mut command));
+        let started = started
+            .await
+            .map_err(|error| Failure::new(Code::Internal, error.to_string()))??;
         *pipe = Some(started.clone());
         Ok(started)
     }
@@ -57,27 +57,25 @@ impl App {
             return Ok(());
         }
         let mut command = self.own_command("runner");
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.spawn().map(drop).map_err(|error| {
-            Failure::new(Code::Internal, format!("the runner process could not be started: {error}"))
+        command.stdin(Stdio::null()).stderr(Stdio::null());
+        let started = tokio::task::spawn_blocking(move || start_apart(&mut command).map(drop));
+        let started = started.await.unwrap_or_else(|error| Err(error.into()));
+        started.map_err(|error| {
+            Failure::new(
+                Code::Internal,
+                format!("the runner process could not be started: {error}"),
+            )
         })
     }
 
-    /// Claims a run for this process.
-    ///
-    /// # Errors
-    /// [`Code::WrongState`] when somebody else was faster.
-    pub async fn claim(&self, run: &RunId) -> Result<Fence> {
-        let (id, owner) = (run.clone(), self.instance.id().clone());
-        let fence = self.store.call(move |db| db.runs().claim(&id, &owner)).await?;
-        fence.ok_or_else(|| {
-            Failure::new(Code::WrongState, format!("run {run} is executed by another process already"))
-        })
-    }
-
-    /// Executes queued runs until there have been none for a while, or until `cancel`; then every run
+    /// Executes queued runs until there have been none for `idle`, or until `cancel`; then every run
     /// that still goes is stopped.
-    pub async fn serve_runs(self: &Arc<Self>, guards: Arc<GuardSeat>, cancel: CancellationToken) -> Result<()> {
+    pub async fn serve_runs(
+        self: &Arc<Self>,
+        guards: Arc<GuardSeat>,
+        idle: Option<Duration>,
+        cancel: CancellationToken,
+    ) -> Result<()> {
         let mut cursor = self.store.read(|db| db.events().last_id()).await?;
         let mut watch = self.store.watch(cursor)?;
         let mut runs = JoinSet::new();
@@ -102,8 +100,17 @@ impl App {
             }
             if !runs.is_empty() {
                 idle_since = tokio::time::Instant::now();
-            } else if idle_since.elapsed() >= IDLE {
-                return Ok(());
+            } else if idle.is_some_and(|idle| idle_since.elapsed() >= idle) {
+                // Whoever queues a run from now on sees nobody who claims it and starts another.
+                let id = self.instance.id().clone();
+                if self
+                    .store
+                    .call(move |db| db.instances().retire(&id))
+                    .await?
+                {
+                    return Ok(());
+                }
+                continue;
             }
             tokio::select! {
                 () = cancel.cancelled() => break,
@@ -121,13 +128,17 @@ impl App {
         if !self.store.read(|db| db.runs().any_queued()).await? {
             return Ok(None);
         }
-        Ok(self.store.call(move |db| db.runs().claim_next(&owner)).await?)
+        Ok(self
+            .store
+            .call(move |db| db.runs().claim_next(&owner))
+            .await?)
     }
 
     async fn stop_own_runs(&self) -> Result<()> {
         for run in self.going().await? {
             if run.owner.as_ref() == Some(self.instance.id()) {
-                self.command(&run.id, CommandKind::Stop, None, "runner").await?;
+                self.command(&run.id, CommandKind::Stop, None, "runner")
+                    .await?;
             }
         }
         Ok(())
@@ -140,7 +151,10 @@ impl App {
             max_age: i64::from(storage.frames_days) * 24 * 60 * 60 * 1_000,
             max_bytes: (storage.frames_gb * 1e9) as u64,
         };
-        let pruned = self.store.spawn(move |store| store.prune_frames(&limits)).await;
+        let pruned = self
+            .store
+            .spawn(move |store| store.prune_frames(&limits))
+            .await;
         if let Err(error) = pruned {
             tracing::warn!(%error, "removing old pictures");
         }

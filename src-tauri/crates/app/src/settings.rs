@@ -158,7 +158,10 @@ pub struct StorageSettings {
 
 impl Default for StorageSettings {
     fn default() -> Self {
-        Self { frames_days: 30, frames_gb: 5.0 }
+        Self {
+            frames_days: 30,
+            frames_gb: 5.0,
+        }
     }
 }
 
@@ -172,7 +175,9 @@ pub struct LogSettings {
 
 impl Default for LogSettings {
     fn default() -> Self {
-        Self { level: "warn".to_owned() }
+        Self {
+            level: "warn".to_owned(),
+        }
     }
 }
 
@@ -221,11 +226,21 @@ mod tests {
 
     #[test]
     fn every_setting_is_in_the_schema_and_every_key_is_a_setting() {
-        let settings = Layers::new(SCHEMA).load::<Settings>().expect("defaults load");
+        let settings = Layers::new(SCHEMA)
+            .load::<Settings>()
+            .expect("defaults load");
         assert_eq!(settings.values, Settings::default());
-        let listed: Vec<_> = settings.entries().into_iter().map(|entry| entry.key).collect();
+        let listed: Vec<_> = settings
+            .entries()
+            .into_iter()
+            .map(|entry| entry.key)
+            .collect();
         for key in SCHEMA.keys.iter().filter(|key| !key.path.contains('*')) {
-            assert!(listed.contains(&key.path.to_owned()), "{} is listed", key.path);
+            assert!(
+                listed.contains(&key.path.to_owned()),
+                "{} is listed",
+                key.path
+            );
         }
     }
 }

@@ -4,13 +4,47 @@ use std::path::{Path, PathBuf};
 
 use openspace_agent::Limits;
 use openspace_grounding::policy::{Preset, Rule};
-use openspace_store::{CommandKind, Enqueued, NewRun, Run, RunFilter, RunId, RunStatus};
+use openspace_store::{CommandKind, Enqueued, Fence, NewRun, Run, RunFilter, RunId, RunStatus};
 use serde_json::json;
 
-use crate::{
-    App, Code, Failure, RunRequest, RunSpec, SpecAttendance,
-    failure::Result,
-};
+use crate::{App, Code, Failure, RunRequest, RunSpec, SpecAttendance, failure::Result};
+
+/// Back ends of the settings of older programs that are not part of this version.
+const LATER_BACKENDS: [&str; 3] = ["mcp", "web", "system"];
+
+/// The back ends of a list that exist. Those that will come are left out, so that a list written for
+/// another version works; anything else is a mistake.
+fn known_backends(asked: &[String]) -> Result<Vec<String>> {
+    let mut backends = Vec::new();
+    for backend in asked {
+        if BACKENDS.contains(&backend.as_str()) {
+            backends.push(backend.clone());
+        } else if LATER_BACKENDS.contains(&backend.as_str()) {
+            tracing::warn!(
+                backend,
+                "this back end is not part of this version and is left out"
+            );
+        } else {
+            return Err(Failure::new(
+                Code::InvalidRequest,
+                format!(
+                    "there is no back end `{backend}`; there are {}",
+                    BACKENDS.join(", ")
+                ),
+            ));
+        }
+    }
+    if backends.is_empty() {
+        return Err(Failure::new(
+            Code::InvalidRequest,
+            format!(
+                "no back end is left to work with; there are {}",
+                BACKENDS.join(", ")
+            ),
+        ));
+    }
+    Ok(backends)
+}
 
 /// The back ends this program has.
 pub const BACKENDS: [&str; 2] = ["shell", "gui"];
@@ -21,6 +55,28 @@ impl App {
     /// # Errors
     /// Whatever is wrong with the request is found here, before anything is queued.
     pub async fn enqueue(&self, request: &RunRequest) -> Result<Enqueued> {
+        let new = self.new_run(request).await?;
+        Ok(self.store.call(move |db| db.runs().enqueue(&new)).await?)
+    }
+
+    /// As [`App::enqueue`], for a process that executes the run itself: nobody else can be faster,
+    /// and a run is never left in the queue by a process that dies before it claims it.
+    pub async fn enqueue_claimed(&self, request: &RunRequest) -> Result<(Enqueued, Fence)> {
+        let new = self.new_run(request).await?;
+        let owner = self.instance.id().clone();
+        let (queued, fence) = self
+            .store
+            .call(move |db| {
+                let queued = db.runs().enqueue(&new)?;
+                let fence = db.runs().claim(&queued.run, &owner)?;
+                Ok((queued, fence))
+            })
+            .await?;
+        let fence = fence.ok_or_else(|| taken(&queued.run))?;
+        Ok((queued, fence))
+    }
+
+    async fn new_run(&self, request: &RunRequest) -> Result<NewRun> {
         let task = request.task.trim();
         if task.is_empty() {
             return Err(Failure::new(Code::InvalidRequest, "the task is empty")
@@ -32,10 +88,15 @@ impl App {
             None => None,
             Some(prefix) => {
                 let prefix = prefix.clone();
-                Some(self.store.read(move |db| db.sessions().find(&prefix)).await?.id)
+                Some(
+                    self.store
+                        .read(move |db| db.sessions().find(&prefix))
+                        .await?
+                        .id,
+                )
             }
         };
-        let new = NewRun {
+        Ok(NewRun {
             session,
             text: task.to_owned(),
             origin: request.origin.clone(),
@@ -43,8 +104,7 @@ impl App {
             idempotency_key: request.idempotency_key.clone(),
             limits: serde_json::to_value(limits).unwrap_or_default(),
             settings: serde_json::to_value(&spec).unwrap_or_default(),
-        };
-        Ok(self.store.call(move |db| db.runs().enqueue(&new)).await?)
+        })
     }
 
     fn spec(&self, request: &RunRequest) -> Result<RunSpec> {
@@ -56,20 +116,22 @@ impl App {
         if !model.starts_with("recorded/") {
             openspace_llm::ModelName::parse(&model)?;
         }
-        let backends = request.backends.clone().unwrap_or_else(|| values.run.backends.clone());
-        for backend in &backends {
-            if !BACKENDS.contains(&backend.as_str()) {
-                return Err(Failure::new(
-                    Code::InvalidRequest,
-                    format!("there is no back end `{backend}`; there are {}", BACKENDS.join(", ")),
-                ));
-            }
-        }
-        let preset = request.preset.clone().unwrap_or_else(|| values.policy.preset.clone());
-        preset.parse::<Preset>().map_err(|error| Failure::new(Code::InvalidRequest, error.to_string()))?;
+        let asked = request
+            .backends
+            .clone()
+            .unwrap_or_else(|| values.run.backends.clone());
+        let backends = known_backends(&asked)?;
+        let preset = request
+            .preset
+            .clone()
+            .unwrap_or_else(|| values.policy.preset.clone());
+        preset
+            .parse::<Preset>()
+            .map_err(|error| Failure::new(Code::InvalidRequest, error.to_string()))?;
         for rule in &request.allow {
             rule.parse::<Rule>().map_err(|error| {
-                Failure::new(Code::InvalidRequest, error.to_string()).hint("see `openspace run --help` for the forms of a rule")
+                Failure::new(Code::InvalidRequest, error.to_string())
+                    .hint("see `openspace run --help` for the forms of a rule")
             })?;
         }
         let workspace = request
@@ -79,7 +141,10 @@ impl App {
             .unwrap_or_else(|| request.folder.clone());
         let workspace = existing(&request.folder, &workspace, "workspace")?;
         if !workspace.is_dir() {
-            return Err(Failure::new(Code::InvalidRequest, format!("`{}` is not a folder", workspace.display())));
+            return Err(Failure::new(
+                Code::InvalidRequest,
+                format!("`{}` is not a folder", workspace.display()),
+            ));
         }
         let attachments = request
             .attachments
@@ -94,7 +159,10 @@ impl App {
             preset,
             allow: request.allow.clone(),
             display: request.display.clone(),
-            monitor: request.monitor.clone().or_else(|| values.screen.monitor.clone()),
+            monitor: request
+                .monitor
+                .clone()
+                .or_else(|| values.screen.monitor.clone()),
             attendance: request.attendance,
             attachments,
         })
@@ -110,53 +178,78 @@ impl App {
             cost: asked.cost.or(values.max_cost),
         };
         let profile = openspace_llm::Profile::lookup(&spec.model);
-        let price = self.values().model.profiles.get(&spec.model).map_or(profile.price, |overrides| profile.clone().with(overrides).price);
+        let price = self
+            .values()
+            .model
+            .profiles
+            .get(&spec.model)
+            .map_or(profile.price, |overrides| {
+                profile.clone().with(overrides).price
+            });
         if limits.cost.is_some() && price.is_none() {
             return Err(Failure::new(
                 Code::InvalidRequest,
-                format!("the price of `{}` is not known, so a limit in dollars cannot be kept", spec.model),
+                format!(
+                    "the price of `{}` is not known, so a limit in dollars cannot be kept",
+                    spec.model
+                ),
             )
             .hint("use --max-tokens, or set its price under `model.profiles`"));
         }
         Ok(limits)
     }
 
-    /// Queues a run again that ended without being done, with something to tell it, if anything.
-    pub async fn requeue(
+    /// Takes up a run again that ended without being done, with something to tell it, if anything.
+    /// It is claimed for this process.
+    pub async fn take_up(
         &self,
         run: &RunId,
         message: Option<String>,
         steps: Option<u32>,
         attendance: SpecAttendance,
-    ) -> Result<()> {
+    ) -> Result<Fence> {
         let id = run.clone();
         let row = self.store.read(move |db| db.runs().get(&id)).await?;
         let mut settings = row.settings;
         if let Some(settings) = settings.as_object_mut() {
-            settings.insert("attendance".to_owned(), serde_json::to_value(attendance).unwrap_or_default());
+            settings.insert(
+                "attendance".to_owned(),
+                serde_json::to_value(attendance).unwrap_or_default(),
+            );
         }
         let mut limits = row.limits;
         if let (Some(steps), Some(limits)) = (steps, limits.as_object_mut()) {
             limits.insert("steps".to_owned(), json!(steps));
         }
-        let run = run.clone();
+        let (run, owner) = (run.clone(), self.instance.id().clone());
+        let of_run = run.clone();
         let tell = move |db: &openspace_store::Db<'_>| {
             db.runs().continue_run(&run)?;
             db.runs().set_asked(&run, Some(&limits), Some(&settings))?;
             if let Some(text) = message {
                 let payload = json!({ "text": text });
-                db.commands().give(&run, CommandKind::Answer, &payload, "person")?;
+                db.commands()
+                    .give(&run, CommandKind::Answer, &payload, "person")?;
             }
-            Ok(())
+            db.runs().claim(&run, &owner)
         };
-        Ok(self.store.call(tell).await?)
+        let fence = self.store.call(tell).await?;
+        fence.ok_or_else(|| taken(&of_run))
     }
 
     /// Tells a run something.
-    pub async fn command(&self, run: &RunId, kind: CommandKind, text: Option<String>, from: &str) -> Result<()> {
+    pub async fn command(
+        &self,
+        run: &RunId,
+        kind: CommandKind,
+        text: Option<String>,
+        from: &str,
+    ) -> Result<()> {
         let (run, from) = (run.clone(), from.to_owned());
         let payload = text.map_or_else(|| json!({}), |text| json!({ "text": text }));
-        self.store.call(move |db| db.commands().give(&run, kind, &payload, &from)).await?;
+        self.store
+            .call(move |db| db.commands().give(&run, kind, &payload, &from))
+            .await?;
         Ok(())
     }
 
@@ -166,9 +259,16 @@ impl App {
         let statuses = RunStatus::ALL
             .iter()
             .copied()
-            .filter(|status| *status == RunStatus::Queued || (status.is_active() && *status != RunStatus::NeedsYou))
+            .filter(|status| {
+                *status == RunStatus::Queued
+                    || (status.is_active() && *status != RunStatus::NeedsYou)
+            })
             .collect();
-        let filter = RunFilter { statuses, limit: 1_000, ..RunFilter::default() };
+        let filter = RunFilter {
+            statuses,
+            limit: 1_000,
+            ..RunFilter::default()
+        };
         Ok(self.store.read(move |db| db.runs().list(&filter)).await?)
     }
 
@@ -180,10 +280,20 @@ impl App {
     }
 }
 
+fn taken(run: &RunId) -> Failure {
+    Failure::new(
+        Code::WrongState,
+        format!("run {run} is executed by another process already"),
+    )
+}
+
 /// An existing path, absolute and with links resolved.
 fn existing(folder: &Path, path: &Path, what: &str) -> Result<PathBuf> {
     let path = folder.join(path);
     path.canonicalize().map_err(|error| {
-        Failure::new(Code::InvalidRequest, format!("the {what} `{}` cannot be used: {error}", path.display()))
+        Failure::new(
+            Code::InvalidRequest,
+            format!("the {what} `{}` cannot be used: {error}", path.display()),
+        )
     })
 }

@@ -25,7 +25,9 @@ impl App {
         let id = run.clone();
         let owner = self.store.read(move |db| {
             let run = db.runs().get(&id)?;
-            run.owner.map(|owner| db.instances().get(&owner)).transpose()
+            run.owner
+                .map(|owner| db.instances().get(&owner))
+                .transpose()
         });
         if let Some(owner) = owner.await?
             && owner.pid != std::process::id()
@@ -51,8 +53,19 @@ impl App {
         let deadline = tokio::time::Instant::now() + wait;
         loop {
             let id = run.clone();
-            self.store.call(|db| if db.runs().any_orphans()? { db.runs().mark_orphans().map(drop) } else { Ok(()) }).await?;
-            let owned = self.store.read(move |db| Ok(db.runs().get(&id)?.owner.is_some())).await?;
+            self.store
+                .call(|db| {
+                    if db.runs().any_orphans()? {
+                        db.runs().mark_orphans().map(drop)
+                    } else {
+                        Ok(())
+                    }
+                })
+                .await?;
+            let owned = self
+                .store
+                .read(move |db| Ok(db.runs().get(&id)?.owner.is_some()))
+                .await?;
             if !owned {
                 return Ok(true);
             }

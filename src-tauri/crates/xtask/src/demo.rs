@@ -12,10 +12,6 @@ use crate::{
 
 pub(crate) fn show(arguments: &[String]) -> Result<ExitCode> {
     let yes = arguments.iter().any(|argument| argument == "--yes");
-    let arguments: Vec<_> = arguments
-        .iter()
-        .filter(|argument| *argument != "--yes")
-        .collect();
     run("build", cargo().args(["build", "--bin", "openspace"]))?;
     setup::install(
         &[Purpose::Demo],
@@ -23,8 +19,7 @@ pub(crate) fn show(arguments: &[String]) -> Result<ExitCode> {
     )?;
     let mut command = Command::new(built("debug", "openspace")?);
     command.arg("demo");
-    let chosen =
-        |argument: &&String| *argument == "--display" || argument.starts_with("--display=");
+    let chosen = |argument: &String| argument == "--display" || argument.starts_with("--display=");
     if cfg!(target_os = "linux") && !arguments.iter().any(chosen) {
         command.args(["--display", "private"]);
     }

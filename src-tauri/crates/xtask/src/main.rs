@@ -26,8 +26,8 @@ Usage: cargo xtask COMMAND
 
 Commands:
   setup                        Build, and install the system packages that tests and benches need
-  demo [--yes] [ARGS]          Show OpenSpace at work on a screen of its own, with a pretended model
-                               (--yes installs what is missing without asking; ARGS go to `openspace demo`)
+  demo [--yes] [ARGS]          Show OpenSpace at work on a screen of its own, by a recorded plan: no model, no key
+                               (--yes answers every question with yes; ARGS go to `openspace demo`)
   test [-- ARGS]               Run every test (ARGS go to `cargo test`)
   bench NAME [--json] [--quick] Measure against the budgets; NAME is gui, store or all
   check                        Formatting and lints, as the pipeline wants them

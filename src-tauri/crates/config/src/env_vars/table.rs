@@ -171,7 +171,7 @@ pub const VARIABLES: &[Variable] = &[
     variable(
         "OPENSPACE_ENABLE_RECORDING",
         "whether runs are recorded",
-        Replaced("runs are always recorded; `frames.keep_days` says for how long"),
+        Replaced("runs are always recorded; `storage.frames_days` says for how long"),
     ),
     variable(
         "OPENSPACE_CONFIG_PATH",

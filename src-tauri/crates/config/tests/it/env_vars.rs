@@ -97,3 +97,16 @@ fn the_reference_is_a_table() {
             .all(|variable| variable.status != Status::Setting(""))
     );
 }
+
+/// The table in the README is the table of the program.
+#[test]
+fn the_readme_lists_every_variable() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../README.md");
+    let readme = std::fs::read_to_string(path).expect("the README");
+    let inside = readme
+        .split_once("<!-- variables -->\n")
+        .and_then(|(_, rest)| rest.split_once("<!-- /variables -->"))
+        .map(|(inside, _)| inside);
+    let expected = openspace_config::env_vars::markdown();
+    assert_eq!(inside, Some(expected.as_str()), "put this between the marks:\n{expected}");
+}

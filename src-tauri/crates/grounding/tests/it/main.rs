@@ -9,4 +9,5 @@ mod registry;
 mod rules;
 mod support;
 mod table;
+mod table_screen;
 mod untrusted;

@@ -1,21 +1,20 @@
 //! The table of the design, cell by cell: `ask every time` · `ask for risky steps` · `hands-off`.
 
-use std::sync::Arc;
 
 use openspace_grounding::{
-    Access, Action, ProgramLaunch, ScreenApp, ShellCommand,
+    Action, ProgramLaunch, ScreenApp, ShellCommand,
     policy::{Grant, Grants, HandsOff, Permission, Policy, PolicyInputs, Preset},
 };
 
 use crate::support::{
-    DATA, Outcome, WORK, app, command, inputs, outcome, outcome_with, policy, question, screen,
+    Outcome, WORK, app, command, inputs, outcome, outcome_with, policy, question,
 };
 
 use Outcome::{Allow, Ask, Deny};
 
-const PRESETS: [Preset; 3] = [Preset::AskEveryTime, Preset::AskForRisky, Preset::HandsOff];
+pub(crate) const PRESETS: [Preset; 3] = [Preset::AskEveryTime, Preset::AskForRisky, Preset::HandsOff];
 
-fn row(action: &Action, right: [Outcome; 3]) {
+pub(crate) fn row(action: &Action, right: [Outcome; 3]) {
     for (preset, right) in PRESETS.into_iter().zip(right) {
         assert_eq!(
             outcome(&policy(preset), action.clone()),
@@ -25,24 +24,24 @@ fn row(action: &Action, right: [Outcome; 3]) {
     }
 }
 
-fn read(path: &str) -> Action {
+pub(crate) fn read(path: &str) -> Action {
     Action::Read { path: path.into() }
 }
 
-fn write(path: &str) -> Action {
+pub(crate) fn write(path: &str) -> Action {
     Action::Write {
         path: path.into(),
         keeps_copy: true,
     }
 }
 
-fn fetch(url: &str) -> Action {
+pub(crate) fn fetch(url: &str) -> Action {
     Action::Fetch {
         url: url.to_owned(),
     }
 }
 
-fn tool(read_only: bool) -> Action {
+pub(crate) fn tool(read_only: bool) -> Action {
     Action::McpTool {
         server: "files".to_owned(),
         tool: "move".to_owned(),
@@ -50,7 +49,7 @@ fn tool(read_only: bool) -> Action {
     }
 }
 
-fn typed(line: &str) -> Action {
+pub(crate) fn typed(line: &str) -> Action {
     Action::TypedCommand {
         app: ScreenApp {
             terminal: true,
@@ -60,7 +59,7 @@ fn typed(line: &str) -> Action {
     }
 }
 
-fn launch(program: &str, arguments: &[&str]) -> Action {
+pub(crate) fn launch(program: &str, arguments: &[&str]) -> Action {
     Action::Launch(ProgramLaunch {
         program: program.into(),
         arguments: arguments
@@ -71,7 +70,7 @@ fn launch(program: &str, arguments: &[&str]) -> Action {
     })
 }
 
-fn hands_off() -> Policy {
+pub(crate) fn hands_off() -> Policy {
     Policy::new(PolicyInputs {
         hands_off: HandsOff {
             domains: vec!["*.example.org".parse().expect("domain")],
@@ -82,7 +81,7 @@ fn hands_off() -> Policy {
     })
 }
 
-fn granted(permission: Permission) -> Grants {
+pub(crate) fn granted(permission: Permission) -> Grants {
     [permission].into_iter().collect()
 }
 
@@ -371,241 +370,4 @@ fn fetching() {
     ] {
         row(&fetch(address), [Deny, Deny, Deny]);
     }
-}
-
-/// Programs on the screen are asked about per program and level.
-#[test]
-fn the_screen() {
-    for access in [Access::Look, Access::Click, Access::Full] {
-        row(&screen("chromium", access), [Ask, Ask, Ask]);
-    }
-    let grants = granted(Permission::App {
-        app: "chromium".to_owned(),
-        access: Access::Click,
-    });
-    let default = policy(Preset::AskForRisky);
-    assert_eq!(
-        outcome_with(&default, screen("chromium", Access::Look), &grants),
-        Allow,
-        "click covers look"
-    );
-    assert_eq!(
-        outcome_with(&default, screen("chromium", Access::Click), &grants),
-        Allow,
-        "the level itself"
-    );
-    assert_eq!(
-        outcome_with(&default, screen("chromium", Access::Full), &grants),
-        Ask,
-        "more than was allowed"
-    );
-    assert_eq!(
-        outcome_with(&default, screen("mousepad", Access::Look), &grants),
-        Ask,
-        "another program"
-    );
-    assert_eq!(
-        outcome_with(
-            &policy(Preset::AskEveryTime),
-            screen("chromium", Access::Look),
-            &grants
-        ),
-        Ask,
-        "every time"
-    );
-    assert_eq!(
-        outcome(&hands_off(), screen("chromium", Access::Full)),
-        Allow,
-        "listed"
-    );
-    assert_eq!(
-        outcome(&hands_off(), screen("mousepad", Access::Full)),
-        Ask,
-        "not listed"
-    );
-    row(&screen("unknown", Access::Look), [Ask, Ask, Ask]);
-    row(&screen("keepassxc", Access::Look), [Deny, Deny, Deny]);
-    let own = Action::Screen {
-        app: ScreenApp {
-            own: true,
-            ..app("chromium")
-        },
-        access: Access::Look,
-    };
-    row(&own, [Deny, Deny, Deny]);
-}
-
-/// Text for a terminal is judged as a command without a sandbox.
-#[test]
-fn typed_commands() {
-    row(&typed("ls\n"), [Ask, Ask, Ask]);
-    row(&typed("ls"), [Ask, Ask, Ask]);
-    row(&typed("\n"), [Ask, Ask, Ask]);
-    row(&typed("cat ~/.ssh/id_rsa\r"), [Deny, Deny, Deny]);
-    row(&typed("cat .ssh/id_rsa\r"), [Deny, Deny, Deny]);
-    row(&typed("openspacx\u{7f}e approve 1\n"), [Deny, Deny, Deny]);
-    let grants = granted(Permission::App {
-        app: "xterm".to_owned(),
-        access: Access::Full,
-    });
-    let default = policy(Preset::AskForRisky);
-    assert_eq!(
-        outcome_with(&default, typed("\u{3}"), &grants),
-        Allow,
-        "interrupting is using the terminal"
-    );
-    assert_eq!(
-        outcome_with(&default, typed("ls\n"), &grants),
-        Ask,
-        "running is asked about every time"
-    );
-    assert_eq!(
-        outcome_with(&default, typed("\u{3}ls\n"), &grants),
-        Ask,
-        "interrupting and running"
-    );
-}
-
-/// Starting a program is using it fully, plus what its arguments do.
-#[test]
-fn launching() {
-    let grants: Grants = ["chromium", "xterm", "sh", "env", "tool"]
-        .map(|app| Permission::App {
-            app: app.to_owned(),
-            access: Access::Full,
-        })
-        .into_iter()
-        .collect();
-    let default = policy(Preset::AskForRisky);
-    row(&launch("/usr/bin/chromium", &[]), [Ask, Ask, Ask]);
-    for (program, arguments, right) in [
-        ("/usr/bin/chromium", &[][..], Allow),
-        ("/usr/bin/chromium", &["https://example.org"], Allow),
-        ("/usr/bin/chromium", &["notes.md"], Allow),
-        ("/usr/bin/chromium", &["about:blank"], Allow),
-        (
-            "/usr/bin/chromium",
-            &["file:///home/ana/work/notes.md"],
-            Allow,
-        ),
-        ("/usr/bin/chromium", &["/home/ana/letter.txt"], Ask),
-        ("/usr/bin/chromium", &["chrome://settings"], Ask),
-        ("/usr/bin/chromium", &["--renderer-cmd-prefix=sh"], Ask),
-        ("/usr/bin/chromium", &["http://localhost:3000"], Deny),
-        ("/usr/bin/chromium", &["http://192.168.0.1"], Deny),
-        ("/usr/bin/chromium", &["--app=http://127.0.0.1"], Deny),
-        ("/usr/bin/chromium", &["file:///home/ana/.ssh/id_rsa"], Deny),
-        (
-            "/usr/bin/chromium",
-            &["--user-data-dir=/home/ana/.ssh"],
-            Deny,
-        ),
-        ("/usr/bin/xterm", &[], Allow),
-        ("/usr/bin/xterm", &["-e", "ls"], Ask),
-        ("/bin/sh", &["-c", "ls"], Ask),
-        ("/bin/sh", &["-c", "openspace approve 1"], Deny),
-        ("/usr/bin/env", &["chromium"], Ask),
-        ("/home/ana/work/tool", &[], Ask),
-        ("/usr/bin/openspace", &[], Deny),
-        ("/usr/bin/keepassxc", &[], Deny),
-    ] {
-        assert_eq!(
-            outcome_with(&default, launch(program, arguments), &grants),
-            right,
-            "{program} {arguments:?}"
-        );
-    }
-    let ruled = crate::support::ruled(Preset::AskForRisky, &["net:localhost"]);
-    let local = launch("/usr/bin/chromium", &["http://localhost:3000"]);
-    assert_eq!(
-        outcome_with(&ruled, local, &grants),
-        Allow,
-        "this machine by rule"
-    );
-}
-
-/// The last row is refused in every preset, in and outside the sandbox.
-#[test]
-fn what_nobody_may_do() {
-    for path in [
-        DATA,
-        "/home/ana/.local/share/openspace/openspace.db",
-        "/home/ana/.config/openspace/settings.toml",
-        "/usr/bin/openspace",
-        "/home/ana/.ssh",
-        "/home/ana/.ssh/id_rsa",
-        "/home/ana/.SSH/id_rsa",
-        "/home/ana/work/keys/id_rsa",
-        "/home/ana/work/innocent",
-        "/home/ben/.aws/credentials",
-        "/root/.ssh/authorized_keys",
-        "/etc/shadow",
-        "/home/ana/.claude.json",
-        "/home/ana/.codex/config.toml",
-        "/home/ana/work/.mcp.json",
-        "/home/ana/.config/chromium/Default/Login Data",
-        "/home/ana/.config/chromium/Default/Cookies-journal",
-        "/home/ana/.mozilla/firefox/a.default/key4.db",
-        "/home/ana/work/../.ssh/id_rsa",
-        "/proc/self/root/etc/shadow",
-        "/home/ana/backup/id_ed25519",
-    ] {
-        row(&read(path), [Deny, Deny, Deny]);
-        row(&write(path), [Deny, Deny, Deny]);
-        row(&Action::Delete { path: path.into() }, [Deny, Deny, Deny]);
-    }
-    row(
-        &Action::Delete {
-            path: "/home/ana".into(),
-        },
-        [Deny, Deny, Deny],
-    );
-    for sandboxed in [true, false] {
-        for line in ["cat ~/.ssh/id_rsa", "openspace approve 1"] {
-            let action = Action::Command(ShellCommand {
-                line: line.to_owned(),
-                folder: WORK.into(),
-                sandboxed,
-                network: false,
-            });
-            row(&action, [Deny, Deny, Deny]);
-        }
-    }
-}
-
-/// The strictest action of a call decides, and the question shows all of them.
-#[test]
-fn the_strictest_action_wins() {
-    let default = policy(Preset::AskForRisky);
-    let actions: Vec<_> = (0..14)
-        .map(|number| Action::Delete {
-            path: format!("{WORK}/tmp_{number}.png").into(),
-        })
-        .chain([read("/home/ana/work/notes.md")])
-        .collect();
-    let question = question(&default, &actions);
-    assert_eq!(question.actions, actions, "nothing is left out");
-    assert_eq!(question.parts.len(), 1, "fourteen deletions are one part");
-    let json = serde_json::to_string(&question).expect("to JSON");
-    assert_eq!(
-        serde_json::from_str::<openspace_grounding::Question>(&json).expect("from JSON"),
-        question
-    );
-    let decision = default.decide(
-        &[
-            read("/home/ana/work/notes.md"),
-            read("/home/ana/.ssh/id_rsa"),
-        ],
-        &Grants::default(),
-    );
-    assert!(
-        matches!(decision, openspace_grounding::Decision::Deny(_)),
-        "one refused action refuses the call"
-    );
-    assert_eq!(
-        default.decide(&[], &Grants::default()),
-        openspace_grounding::Decision::Allow,
-        "nothing to judge"
-    );
-    let _shared: Arc<Policy> = Arc::new(default);
 }

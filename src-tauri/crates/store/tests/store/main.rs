@@ -10,6 +10,7 @@ mod bus;
 mod child;
 mod files;
 mod home;
+mod lookup;
 mod opening;
 mod people;
 mod runs;
