@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Button, Capture, Element, Elements, Held, Input, InputError, InputPoint, InputRect, Key,
-    Monitor, OffLimits, Screen, ScreenError, ScreenState, Tree, TypeOptions, Window,
+    Monitor, OffLimits, Screen, ScreenError, ScreenState, TellHeld, Tree, TypeOptions, Window,
 };
 
 /// What an input does to the picture and the windows.
@@ -264,6 +264,8 @@ impl Input for Fake {
     fn held(&self) -> Held {
         self.with(|state| state.held.clone())
     }
+
+    fn report_to(&mut self, _: Option<TellHeld>) {}
 
     fn release_all(&mut self) -> Result<(), InputError> {
         self.with(|state| {

@@ -1,6 +1,6 @@
 //! What a platform lets us press.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -43,12 +43,69 @@ pub struct Held {
     pub buttons: Vec<Button>,
     /// Key codes whose mapping was changed, with the keysyms they had before.
     pub remapped: Vec<(u32, Vec<u32>)>,
+    /// Locked modifiers and the locked group as the person had them, while they are others.
+    #[serde(default)]
+    pub locks: Option<(u8, u8)>,
 }
 
 impl Held {
     /// Nothing has to be undone.
     pub fn is_empty(&self) -> bool {
-        self.keycodes.is_empty() && self.buttons.is_empty() && self.remapped.is_empty()
+        self.keycodes.is_empty()
+            && self.buttons.is_empty()
+            && self.remapped.is_empty()
+            && self.locks.is_none()
+    }
+}
+
+/// Told what has to be undone.
+pub type TellHeld = Arc<dyn Fn(&Held) + Send + Sync>;
+
+/// Says what will be pressed before it is: said afterwards, it comes too late when this process
+/// dies in between.
+#[derive(Default)]
+pub(crate) struct Announcer {
+    tell: Option<TellHeld>,
+    told: Held,
+}
+
+impl std::fmt::Debug for Announcer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Announcer({:?})", self.told)
+    }
+}
+
+impl Announcer {
+    /// Whom to tell from now on.
+    pub(crate) fn report_to(&mut self, tell: Option<TellHeld>) {
+        *self = Self {
+            tell,
+            told: Held::default(),
+        };
+    }
+
+    /// Before an event: what there is to undo after it. Told is only what is new, together with what
+    /// was told before, so that a long text costs a line for each of its keys and not for each letter.
+    pub(crate) fn announce(&mut self, held: Held) {
+        let Some(tell) = &self.tell else { return };
+        let told = &mut self.told;
+        let before = told.clone();
+        told.display = held.display;
+        add(&mut told.keycodes, held.keycodes);
+        add(&mut told.buttons, held.buttons);
+        add(&mut told.remapped, held.remapped);
+        told.locks = told.locks.or(held.locks);
+        if *told != before {
+            tell(told);
+        }
+    }
+}
+
+fn add<T: PartialEq>(all: &mut Vec<T>, more: Vec<T>) {
+    for one in more {
+        if !all.contains(&one) {
+            all.push(one);
+        }
     }
 }
 
@@ -113,6 +170,10 @@ pub trait Input: Send {
 
     /// What has to be undone at the moment.
     fn held(&self) -> Held;
+
+    /// Who is told what has to be undone, before each event that adds to it. What is told may name
+    /// more than is down; [`Input::held`] is exact.
+    fn report_to(&mut self, tell: Option<TellHeld>);
 
     /// Releases every key and button and restores every mapping, whatever state they are in.
     fn release_all(&mut self) -> Result<(), InputError>;

@@ -26,7 +26,8 @@ pub mod tree;
 
 pub use backend::{GuiBackend, Options};
 pub use error::GuiError;
-pub use input::{Button, Held, Input, InputError, Key, TypeOptions};
+pub(crate) use input::Announcer;
+pub use input::{Button, Held, Input, InputError, Key, TellHeld, TypeOptions};
 pub use screen::{
     Capture, InputPoint, InputRect, Monitor, Screen, ScreenError, ScreenState, Window,
 };

@@ -13,7 +13,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use openspace_grounding::{Action, Coordinates, FrameId, Image, ImageLimits};
 
 use crate::{
-    Capture, Element, GuiError, Held, Input, Monitor, Screen, Tree, Window,
+    Capture, Element, GuiError, Held, Input, Monitor, Screen, TellHeld, Tree, Window,
     action::{ComputerAction, Reading},
     capture_check::{CaptureCheck, physical_size},
     encode,
@@ -51,8 +51,8 @@ pub struct SessionOptions {
 pub struct Hooks<'a> {
     /// Asked right before every input event.
     pub may_act: &'a dyn Fn() -> bool,
-    /// Told whenever what is pressed changes.
-    pub held: &'a dyn Fn(&Held),
+    /// Told what is pressed before it is, and when it no longer is.
+    pub held: &'a TellHeld,
 }
 
 /// A picture of the screen with all that is needed to act on it.
@@ -265,6 +265,7 @@ impl GuiSession {
         if let Some(asked) = same {
             self.still_the_same(asked, &judged, hooks)?;
         }
+        self.input.report_to(Some(hooks.held.clone()));
         let done = self.perform(action, base, &judged, permitted, last, hooks);
         self.let_go(done.is_err(), hooks);
         done.map(|done| Step::Done(Box::new(done)))
@@ -281,6 +282,7 @@ impl GuiSession {
                 tracing::warn!(%error, "keys or buttons could not be released");
             }
         }
+        self.input.report_to(None);
         (hooks.held)(&self.input.held());
     }
 }

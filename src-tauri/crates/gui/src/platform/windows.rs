@@ -4,7 +4,9 @@
 //! It was type-checked for Windows but never run: no Windows machine was at hand. The binaries
 //! must be per-monitor aware, or Windows scales every coordinate behind our back.
 
-use crate::{Button, Held, Input, InputError, InputPoint, Key, ScreenError, TypeOptions};
+use crate::{
+    Announcer, Button, Held, Input, InputError, InputPoint, Key, ScreenError, TellHeld, TypeOptions,
+};
 
 use super::Options;
 
@@ -22,6 +24,7 @@ const NOTCH: i32 = 120;
 pub struct WindowsInput {
     keys: Vec<Key>,
     buttons: Vec<Button>,
+    announcer: Announcer,
 }
 
 impl WindowsInput {
@@ -167,6 +170,8 @@ impl Input for WindowsInput {
         self.buttons.retain(|held| *held != button);
         if down {
             self.buttons.push(button);
+            let held = self.held();
+            self.announcer.announce(held);
         }
         send(Event::Mouse {
             x: 0,
@@ -203,6 +208,8 @@ impl Input for WindowsInput {
         self.keys.retain(|held| *held != key);
         if down {
             self.keys.push(key);
+            let held = self.held();
+            self.announcer.announce(held);
         }
         send(event)
     }
@@ -270,7 +277,12 @@ impl Input for WindowsInput {
             keycodes: self.keys.iter().map(|key| key.0).collect(),
             buttons: self.buttons.clone(),
             remapped: Vec::new(),
+            locks: None,
         }
+    }
+
+    fn report_to(&mut self, tell: Option<TellHeld>) {
+        self.announcer.report_to(tell);
     }
 
     fn release_all(&mut self) -> Result<(), InputError> {

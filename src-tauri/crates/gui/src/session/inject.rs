@@ -34,8 +34,6 @@ impl GuiSession {
         permitted: &[Action],
         hooks: &Hooks<'_>,
     ) -> Result<(), GuiError> {
-        // What is about to be pressed is not known to the guard yet, but on which display is.
-        (hooks.held)(&self.input.held());
         let may = hooks.may_act;
         match action {
             ComputerAction::Click {
@@ -131,9 +129,6 @@ impl GuiSession {
             }
             down.push(*key);
         }
-        if !down.is_empty() {
-            (hooks.held)(&self.input.held());
-        }
         if outcome.is_ok() {
             outcome = act(self.input.as_mut());
         }
@@ -198,7 +193,6 @@ impl GuiSession {
                 true
             };
             let outcome = self.input.type_text(&piece, options, &may);
-            (hooks.held)(&self.input.held());
             if let Some(title) = strayed.borrow_mut().take() {
                 return Err(GuiError::Interrupted(format!(
                     "typing stopped after {typed} to {} of {} characters, because the window \

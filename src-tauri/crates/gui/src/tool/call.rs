@@ -13,15 +13,13 @@ use super::{
     answer::{Answer, fresh},
 };
 use crate::{
-    GuiError, GuiSession, Held,
+    GuiError, GuiSession, Held, TellHeld,
     action::ComputerAction,
     session::{Hooks, Judged, Step},
 };
 
 /// Asked on the thread that injects, before every single event.
 type MayAct = Arc<dyn Fn() -> bool + Send + Sync>;
-/// Told on the same thread what is pressed.
-type TellHeld = Arc<dyn Fn(&Held) + Send + Sync>;
 
 /// Stops the thread when the future that waits for it is dropped.
 struct StopOnDrop(Arc<AtomicBool>);
@@ -160,7 +158,7 @@ async fn step(
             .blocking(move |session| {
                 let hooks = Hooks {
                     may_act: &*may_act,
-                    held: &*held,
+                    held: &held,
                 };
                 let step = session.step(
                     &wanted.actions[index],

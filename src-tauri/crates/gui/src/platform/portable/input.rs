@@ -3,7 +3,9 @@
 use enigo::{Axis, Coordinate, Direction, Enigo, Keyboard as _, Mouse as _, NewConError, Settings};
 
 use crate::platform::Options;
-use crate::{Button, Held, Input, InputError, InputPoint, Key, ScreenError, TypeOptions};
+use crate::{
+    Announcer, Button, Held, Input, InputError, InputPoint, Key, ScreenError, TellHeld, TypeOptions,
+};
 
 use super::keys::translated;
 
@@ -13,6 +15,7 @@ pub struct PortableInput {
     display: String,
     keys: Vec<Key>,
     buttons: Vec<Button>,
+    announcer: Announcer,
 }
 
 impl std::fmt::Debug for PortableInput {
@@ -44,6 +47,7 @@ impl PortableInput {
             display: options.display.clone().unwrap_or_default(),
             keys: Vec::new(),
             buttons: Vec::new(),
+            announcer: Announcer::default(),
         })
     }
 
@@ -103,6 +107,8 @@ impl Input for PortableInput {
         self.buttons.retain(|held| *held != button);
         if down {
             self.buttons.push(button);
+            let held = self.held();
+            self.announcer.announce(held);
         }
         self.enigo
             .button(translated_button(button), direction(down))
@@ -132,6 +138,8 @@ impl Input for PortableInput {
         self.keys.retain(|held| *held != key);
         if down {
             self.keys.push(key);
+            let held = self.held();
+            self.announcer.announce(held);
         }
         self.enigo
             .key(known, direction(down))
@@ -177,7 +185,12 @@ impl Input for PortableInput {
             keycodes: self.keys.iter().map(|key| key.0).collect(),
             buttons: self.buttons.clone(),
             remapped: Vec::new(),
+            locks: None,
         }
+    }
+
+    fn report_to(&mut self, tell: Option<TellHeld>) {
+        self.announcer.report_to(tell);
     }
 
     fn release_all(&mut self) -> Result<(), InputError> {

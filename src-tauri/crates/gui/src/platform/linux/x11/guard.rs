@@ -9,10 +9,10 @@ use x11rb::protocol::xtest;
 use crate::{Button, Held, ScreenError};
 
 use super::connection::Display;
-use super::keyboard::set_symbols;
+use super::keyboard::{self, set_symbols};
 use super::layout::Layout;
 
-/// Releases the keys and buttons of `held` that are still down and restores its key codes.
+/// Releases the keys and buttons of `held` that are still down and restores its key codes and locks.
 ///
 /// # Errors
 /// [`ScreenError`] when the display cannot be reached any more; then nothing is held either.
@@ -61,7 +61,13 @@ pub fn release_held_with(held: &Held, authority: Option<&Path>) -> Result<(), Sc
         }
     }
     display.sync()?;
-    restore(&display, held)
+    if let Some((modifiers, group)) = held.locks {
+        xkb::use_extension(conn, 1, 0)?.reply()?;
+        keyboard::lock(&display, modifiers, group)?;
+    }
+    restore(&display, held)?;
+    display.sync()?;
+    Ok(())
 }
 
 /// Gives key codes their symbols back.

@@ -6,7 +6,9 @@ use x11rb::connection::Connection as _;
 use x11rb::protocol::xproto::{self, ConnectionExt as _};
 use x11rb::protocol::{xkb, xtest};
 
-use crate::{Button, Held, Input, InputError, InputPoint, Key, ScreenError, TypeOptions};
+use crate::{
+    Announcer, Button, Held, Input, InputError, InputPoint, Key, ScreenError, TellHeld, TypeOptions,
+};
 
 use super::clipboard::Clipboard;
 use super::connection::Display;
@@ -29,6 +31,7 @@ pub(crate) struct X11Input {
     /// Locked modifiers and group to put back.
     locks: Option<(u8, u8)>,
     clipboard: Clipboard,
+    announcer: Announcer,
 }
 
 impl X11Input {
@@ -49,6 +52,7 @@ impl X11Input {
             pressed: Vec::new(),
             locks: None,
             clipboard,
+            announcer: Announcer::default(),
         })
     }
 
@@ -59,6 +63,20 @@ impl X11Input {
         }
         self.let_go()?;
         Err(InputError::Halted)
+    }
+
+    fn announce(&mut self) {
+        let held = self.held();
+        self.announcer.announce(held);
+    }
+
+    /// Puts symbols on keys, see [`Keyboard::lend`].
+    fn lend(&mut self, layout: &Layout, wanted: &[u32]) -> Result<(), InputError> {
+        let held = self.held();
+        let (announcer, keyboard) = (&mut self.announcer, &mut self.keyboard);
+        keyboard.lend(&self.display, layout, wanted, |remapped| {
+            announcer.announce(Held { remapped, ..held });
+        })
     }
 
     fn send(&self, kind: u8, detail: u8) -> Result<(), InputError> {
@@ -72,6 +90,7 @@ impl X11Input {
             self.down.push(keycode);
         }
         self.keyboard.used(keycode);
+        self.announce();
         self.send(xproto::KEY_PRESS_EVENT, keycode)
     }
 
@@ -108,6 +127,7 @@ impl X11Input {
         }
         // Only what the person had is worth putting back, not what we set in between.
         self.locks.get_or_insert(before);
+        self.announce();
         keyboard::lock(&self.display, modifiers, group)?;
         Ok(())
     }
@@ -200,6 +220,7 @@ impl Input for X11Input {
         self.buttons.retain(|held| *held != button);
         let kind = if down {
             self.buttons.push(button);
+            self.announce();
             xproto::BUTTON_PRESS_EVENT
         } else {
             xproto::BUTTON_RELEASE_EVENT
@@ -269,7 +290,12 @@ impl Input for X11Input {
                 .collect(),
             buttons: self.buttons.clone(),
             remapped: self.keyboard.remapped(),
+            locks: self.locks,
         }
+    }
+
+    fn report_to(&mut self, tell: Option<TellHeld>) {
+        self.announcer.report_to(tell);
     }
 
     fn release_all(&mut self) -> Result<(), InputError> {

@@ -132,11 +132,13 @@ impl Keyboard {
 
     /// Puts symbols on keys that mean nothing, taking back those not in `keep` when there are not
     /// enough. At most [`Keyboard::room`] symbols; waits up to a second before a key changes again.
+    /// `changing` is told what [`Keyboard::remapped`] will be, right before it is.
     pub(crate) fn lend(
         &mut self,
         display: &Display,
         layout: &Layout,
         wanted: &[Keysym],
+        changing: impl FnOnce(Vec<(u32, Vec<u32>)>),
     ) -> Result<(), InputError> {
         let missing: Vec<Keysym> = wanted
             .iter()
@@ -181,6 +183,7 @@ impl Keyboard {
                 },
             )
         }));
+        changing(self.remapped());
         set_symbols(display, &given)?;
         display.sync()?;
         std::thread::sleep(RENEWAL);

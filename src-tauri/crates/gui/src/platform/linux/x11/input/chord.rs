@@ -115,7 +115,7 @@ impl X11Input {
                 modifiers: 0,
             }));
         }
-        self.keyboard.lend(&self.display, layout, &[symbol])?;
+        self.lend(layout, &[symbol])?;
         self.keyboard
             .stroke(symbol)
             .map(here)

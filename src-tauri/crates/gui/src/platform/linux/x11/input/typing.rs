@@ -43,7 +43,7 @@ impl X11Input {
         let mut rest = text.as_slice();
         while !rest.is_empty() {
             let (now, later, wanted) = take_round(rest, &known, room)?;
-            self.keyboard.lend(&self.display, &layout, &wanted)?;
+            self.lend(&layout, &wanted)?;
             self.write_round(now, &known, &layout, options, may_act)?;
             rest = later;
         }
