@@ -171,6 +171,21 @@ impl Instances<'_> {
         Ok(())
     }
 
+    /// The process claims no runs any more, unless one is queued: then false, and nothing changed.
+    /// In one transaction, so that whoever queues a run either is served by this process or sees
+    /// that it no longer claims any.
+    pub fn retire(&self, id: &InstanceId) -> Result<bool> {
+        if self.db.runs().any_queued()? {
+            return Ok(false);
+        }
+        sql::execute(
+            self.db.connection,
+            "UPDATE instances SET claims_runs = 0 WHERE id = ?1",
+            [id],
+        )?;
+        Ok(true)
+    }
+
     /// Replaces what is off limits for clicks and keys because of this process.
     pub fn set_windows(&self, id: &InstanceId, windows: &Windows) -> Result<()> {
         sql::execute(
