@@ -1,10 +1,12 @@
 //! Performing what the step function asks for.
 
 use std::{
+    collections::VecDeque,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
+use futures_util::future::join_all;
 use openspace_grounding::{
     Backend, Folders, ToolRegistry,
     policy::{Grants, Policy},
@@ -34,6 +36,8 @@ const COMMAND_POLL: Duration = Duration::from_millis(5);
 const TICK: Duration = Duration::from_millis(250);
 /// How long cancelled work may take to end before the run ends without it.
 const QUIET_WAIT: Duration = Duration::from_secs(3);
+/// How long back ends may take to end what is theirs: a tree of processes has up to 5 s.
+const CLOSE_WAIT: Duration = Duration::from_secs(6);
 
 /// Whether there is anything to see, asked from time to time while a run goes.
 pub type ScreenWatch = Arc<dyn Fn() -> Option<Pause> + Send + Sync>;
@@ -86,12 +90,14 @@ pub async fn drive(parts: Parts, state: State) -> Result<Outcome, openspace_stor
     let flags = Arc::new(Flags::default());
     let cancel = CancellationToken::new();
     let _ends_with_us = cancel.clone().drop_guard();
+    let said = Said::default();
     listen(
         &parts.store,
         &parts.fence,
         Arc::clone(&flags),
         cancel.clone(),
         events.clone(),
+        Arc::clone(&said),
     )?;
 
     let shared = Arc::new(Shared {
@@ -133,6 +139,8 @@ pub async fn drive(parts: Parts, state: State) -> Result<Outcome, openspace_stor
         events,
         max_reply_tokens: parts.max_reply_tokens,
         work: JoinSet::new(),
+        said,
+        unheard: Vec::new(),
     };
     driver
         .run(state, received, parts.external, parts.screen)
@@ -153,7 +161,13 @@ struct Driver {
     events: UnboundedSender<Event>,
     max_reply_tokens: u32,
     work: JoinSet<()>,
+    said: Said,
+    /// Commands whose words are not in the conversation yet.
+    unheard: Vec<i64>,
 }
+
+/// Ids of the commands behind [`Event::Message`], in the order of these events.
+type Said = Arc<Mutex<VecDeque<i64>>>;
 
 impl Driver {
     async fn run(
@@ -181,6 +195,10 @@ impl Driver {
             };
             while self.work.try_join_next().is_some() {}
             let now = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+            if matches!(event, Event::Message(_)) {
+                let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+                self.unheard.extend(said.pop_front());
+            }
             let effects;
             let steps = state.used().steps;
             (state, effects) = step(state, now, event);
@@ -222,7 +240,16 @@ impl Driver {
                     self.work
                         .spawn(async move { running.run(step, calls).await });
                 }
-                Effect::Remember(message) => self.remember(&message).await?,
+                Effect::Remember(message) => {
+                    // What the person said is heard once it is in the conversation, and not before:
+                    // until then it is kept for whoever continues the run.
+                    let heard = if message.role == Role::User && state.said.is_empty() {
+                        std::mem::take(&mut self.unheard)
+                    } else {
+                        Vec::new()
+                    };
+                    self.remember(&message, heard).await?;
+                }
                 Effect::Status(status, reason) => {
                     let fence = self.fence.clone();
                     let reason = reason.as_ref().map(reason_text);
@@ -233,9 +260,8 @@ impl Driver {
                 }
                 Effect::HaltInput => {
                     self.flags.halt(true);
-                    for backend in &self.backends {
-                        backend.halt().await;
-                    }
+                    let halts = self.backends.iter().map(|backend| backend.halt());
+                    within(QUIET_WAIT, "halting", join_all(halts)).await;
                 }
                 Effect::AllowInput => self.flags.halt(false),
                 Effect::CancelAll => {
@@ -287,7 +313,11 @@ impl Driver {
             .spawn(async move { models.call(step, request).await });
     }
 
-    async fn remember(&self, message: &Message) -> Result<(), openspace_store::Error> {
+    async fn remember(
+        &self,
+        message: &Message,
+        heard: Vec<i64>,
+    ) -> Result<(), openspace_store::Error> {
         let content = {
             let pictures = self.pictures.lock().unwrap_or_else(PoisonError::into_inner);
             to_stored(message, &pictures)
@@ -298,9 +328,14 @@ impl Driver {
         };
         let fence = self.fence.clone();
         self.store
-            .call(move |db| db.messages().append_fenced(&fence, role, &content))
-            .await?;
-        Ok(())
+            .call(move |db| {
+                db.messages().append_fenced(&fence, role, &content)?;
+                for command in heard {
+                    db.commands().acknowledge(&fence, command)?;
+                }
+                Ok(())
+            })
+            .await
     }
 
     /// Drops everything that is under way and waits until it has ended, within bounds.
@@ -317,12 +352,15 @@ impl Driver {
     }
 
     async fn close(&self, status: Option<RunStatus>) {
-        for backend in &self.backends {
-            match status {
-                Some(RunStatus::Done | RunStatus::NeedsYou) => backend.leave().await,
-                _ => backend.close().await,
+        let leaves = matches!(status, Some(RunStatus::Done | RunStatus::NeedsYou));
+        let closes = self.backends.iter().map(|backend| async move {
+            if leaves {
+                backend.leave().await;
+            } else {
+                backend.close().await;
             }
-        }
+        });
+        within(CLOSE_WAIT, "closing", join_all(closes)).await;
     }
 
     async fn finish(&self, outcome: &Outcome) -> Result<(), openspace_store::Error> {
@@ -356,6 +394,13 @@ impl Driver {
     }
 }
 
+/// Waits for back ends, within bounds: one that hangs must not keep the run from ending.
+async fn within(limit: Duration, what: &str, work: impl Future) {
+    if tokio::time::timeout(limit, work).await.is_err() {
+        tracing::warn!(what, "a back end did not answer in time");
+    }
+}
+
 /// A reason as it is stored: JSON, to be rendered by whoever shows it.
 fn reason_text(reason: &crate::Reason) -> String {
     serde_json::to_string(reason).unwrap_or_default()
@@ -374,6 +419,7 @@ fn listen(
     flags: Arc<Flags>,
     cancel: CancellationToken,
     events: UnboundedSender<Event>,
+    said: Said,
 ) -> Result<(), openspace_store::Error> {
     let mut watch = CommandWatch::new(store, fence)?;
     let (store, fence) = (store.clone(), fence.clone());
@@ -423,6 +469,12 @@ fn listen(
                         Event::Message(text().unwrap_or_default())
                     }
                 };
+                if matches!(event, Event::Message(_)) {
+                    let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+                    said.push_back(command.id);
+                    let _gone = events.send(event);
+                    continue;
+                }
                 let _gone = events.send(event);
                 let acknowledged =
                     store.call_blocking(|db| db.commands().acknowledge(&fence, command.id));
