@@ -14,7 +14,7 @@ use openspace_gui::{GuiBackend, ScreenState};
 use openspace_llm::{ChatModel, recorded::Recording};
 use openspace_process::Support;
 use openspace_shell::Shell;
-use openspace_store::{Fence, RuleDecision, Run, RunStatus};
+use openspace_store::{CommandKind, CommandWatch, Fence, RuleDecision, Run, RunStatus};
 use tokio::sync::mpsc;
 
 use crate::{
@@ -29,6 +29,8 @@ use crate::{
 
 /// How long the check of key, address and model may take.
 const CHECK_LIMIT: Duration = Duration::from_secs(30);
+/// How often commands are looked for meanwhile.
+const COMMAND_POLL: Duration = Duration::from_millis(20);
 
 impl App {
     /// Executes a run that this process claimed, to its end, and says how it ended. Whatever goes
@@ -88,7 +90,10 @@ impl App {
         let limits: Limits = serde_json::from_value(run.limits.clone()).unwrap_or_default();
         let recorded = recording.is_some();
         let (model, _source) = self.connect(&spec, recording)?;
-        self.check(model.as_ref()).await?;
+        tokio::select! {
+            checked = self.check(model.as_ref()) => checked?,
+            () = self.stop_given(fence) => return self.stopped(fence).await,
+        }
 
         let scratch = tempfile::Builder::new()
             .prefix("openspace-")
@@ -242,6 +247,44 @@ impl App {
             max_reply_tokens: self.values().model.max_reply_tokens,
         };
         Ok(drive(parts, state).await?)
+    }
+
+    /// Waits until the run is told to stop or belongs to somebody else: until it is driven nobody
+    /// else listens, and a model that does not answer takes long.
+    async fn stop_given(&self, fence: &Fence) {
+        let mut watch = match CommandWatch::new(&self.store, fence) {
+            Ok(watch) => watch,
+            Err(error) => {
+                tracing::warn!(%error, "commands are not heard before the run begins");
+                return std::future::pending().await;
+            }
+        };
+        loop {
+            match watch.poll() {
+                Ok(commands) if commands.iter().any(|it| it.kind == CommandKind::Stop) => return,
+                Err(openspace_store::Error::LostRun { .. }) => return,
+                Ok(_) => {}
+                Err(error) => tracing::warn!(%error, "looking for commands"),
+            }
+            tokio::time::sleep(COMMAND_POLL).await;
+        }
+    }
+
+    async fn stopped(&self, fence: &Fence) -> Result<Outcome> {
+        let outcome = Outcome {
+            status: RunStatus::Stopped,
+            reason: None,
+            answer: String::new(),
+            evidence: Vec::new(),
+            used: openspace_agent::Used::default(),
+        };
+        let (fence, value) = (fence.clone(), serde_json::to_value(&outcome).ok());
+        let finish = move |db: &openspace_store::Db<'_>| {
+            db.runs()
+                .finish(&fence, RunStatus::Stopped, None, value.as_ref())
+        };
+        self.store.call(finish).await?;
+        Ok(outcome)
     }
 
     async fn check(&self, model: &dyn ChatModel) -> Result<()> {
