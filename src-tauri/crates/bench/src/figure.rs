@@ -13,11 +13,13 @@ const BUDGETS: &[(&str, Budget)] = &[
     ("stop_to_last_input_ms_p99", Budget::AtMost(200.0)),
     ("click_error_px_max", Budget::AtMost(1.0)),
     ("type_1000_chars_ms", Budget::AtMost(2000.0)),
+    ("store_append_events_per_s", Budget::AtLeast(5000.0)),
 ];
 
 #[derive(Debug, Clone, Copy)]
 enum Budget {
     AtMost(f64),
+    AtLeast(f64),
 }
 
 /// Collects figures; as JSON each is printed when it is known, as a table all at the end.
@@ -42,9 +44,12 @@ impl Report {
             return;
         }
         let budget = BUDGETS.iter().find(|(budgeted, _)| *budgeted == name);
-        let budget = budget.map_or_else(String::new, |(_, Budget::AtMost(most))| {
-            let kept = if value <= *most { "kept" } else { "MISSED" };
-            format!("at most {most}: {kept}")
+        let budget = budget.map_or_else(String::new, |(_, budget)| {
+            let (kept, words) = match budget {
+                Budget::AtMost(most) => (value <= *most, format!("at most {most}")),
+                Budget::AtLeast(least) => (value >= *least, format!("at least {least}")),
+            };
+            format!("{words}: {}", if kept { "kept" } else { "MISSED" })
         });
         self.rows
             .push([name.to_owned(), format!("{value}"), unit.to_owned(), budget]);

@@ -1,17 +1,16 @@
 //! The screen: how long it takes to see, to act, and to stop.
 
 mod act;
+mod idle;
 mod see;
+mod step;
 mod stop;
 
 use anyhow::Result;
 use openspace_gui::platform::{self, Platform};
 use openspace_testkit::{Options, TestScreen};
 
-use crate::{
-    Effort,
-    figure::{Report, missing},
-};
+use crate::{Effort, figure::Report};
 
 /// Every figure of the screen.
 pub(crate) fn measure(effort: Effort, report: &mut Report) -> Result<()> {
@@ -20,17 +19,26 @@ pub(crate) fn measure(effort: Effort, report: &mut Report) -> Result<()> {
     see::measure(&full_hd, "1080p", &see::STANDARD, effort, report)?;
     see::measure(&ultra_hd, "4k", &see::LARGE, effort, report)?;
     act::measure_clicks(&full_hd, effort, report)?;
+    // The sizes of case D-01 with the standard class, and 4K with the large one.
+    let odd = [(2560, 1440), (3440, 1440), (1080, 1920)]
+        .map(|(width, height)| TestScreen::start(Options::sized(width, height)));
+    let [wide, wider, tall] = odd;
+    let (wide, wider, tall) = (wide?, wider?, tall?);
     act::measure_error(
-        &[(&full_hd, &see::STANDARD), (&ultra_hd, &see::LARGE)],
+        &[
+            (&wide, &see::STANDARD),
+            (&wider, &see::STANDARD),
+            (&tall, &see::STANDARD),
+            (&full_hd, &see::STANDARD),
+            (&ultra_hd, &see::LARGE),
+        ],
         report,
     )?;
     act::measure_typing(&full_hd, report)?;
-    act::measure_steps(&full_hd, effort, report)?;
+    step::measure(&full_hd, effort, report)?;
     stop::measure(&full_hd, effort, report)?;
-    missing(
-        "idle_run_rss_mib",
-        "the runner is not measured from here yet",
-    );
+    crate::store::measure(effort, report)?;
+    idle::measure(&full_hd, report)?;
     Ok(())
 }
 

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use figure::Report;
 
-const USAGE: &str = "Usage: openspace-bench gui|store|all [--json] [--quick]";
+const USAGE: &str = "Usage: openspace-bench gui|store [--json] [--quick]";
 
 /// How much is measured.
 #[derive(Debug, Clone, Copy)]
@@ -63,10 +63,6 @@ fn run() -> Result<()> {
     match names.as_slice() {
         ["store"] => store::measure(effort, &mut report)?,
         ["gui"] => measure_gui(effort, &mut report)?,
-        ["all"] => {
-            store::measure(effort, &mut report)?;
-            measure_gui(effort, &mut report)?;
-        }
         _ => bail!(USAGE),
     }
     report.finish();

@@ -29,7 +29,7 @@ Commands:
   demo [--yes] [ARGS]          Show OpenSpace at work on a screen of its own, by a recorded plan: no model, no key
                                (--yes answers every question with yes; ARGS go to `openspace demo`)
   test [-- ARGS]               Run every test (ARGS go to `cargo test`)
-  bench NAME [--json] [--quick] Measure against the budgets; NAME is gui, store or all
+  bench NAME [--json] [--quick] Measure against the budgets; NAME is gui or store
   check                        Formatting and lints, as the pipeline wants them
   help                         This text
 ";

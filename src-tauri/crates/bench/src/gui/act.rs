@@ -4,17 +4,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use openspace_grounding::ImageLimits;
-use openspace_gui::{
-    Button, Capture, GuiError, Input, InputPoint, TypeOptions,
-    settle::{Pace, SettleOptions, settle},
-};
+use openspace_gui::{Button, Input, InputPoint, TypeOptions};
 use openspace_testkit::{
-    RawTarget, TestScreen,
+    GtkTarget, RawTarget, TestScreen,
     target::{Happened, Window},
     wait_until,
 };
 
-use super::see::{STANDARD, busy_window, look, primary};
+use super::see::{look, primary};
 use crate::{
     Effort,
     figure::{Report, percentile},
@@ -102,21 +99,19 @@ pub(crate) fn measure_error(
 
 /// A thousand characters, until the window has the last of them.
 pub(crate) fn measure_typing(screen: &TestScreen, report: &mut Report) -> Result<()> {
-    let target = RawTarget::start(screen, Window::full(screen))?;
     let mut own = super::open(screen)?;
     let text: String = "The quick Brown Fox, 42 jumps? (over) {lazy} dogs! "
         .chars()
         .cycle()
         .take(1000)
         .collect();
+    let options = TypeOptions {
+        delay: Duration::ZERO,
+    };
+    exactly(screen, &mut *own.input, &text, options)?;
+    let target = RawTarget::start(screen, Window::full(screen))?;
     let started = Instant::now();
-    own.input.type_text(
-        &text,
-        TypeOptions {
-            delay: Duration::ZERO,
-        },
-        &always,
-    )?;
+    own.input.type_text(&text, options, &always)?;
     let typed = || {
         let events = target.events();
         let downs = events.iter().filter(|event| {
@@ -138,50 +133,19 @@ pub(crate) fn measure_typing(screen: &TestScreen, report: &mut Report) -> Result
     Ok(())
 }
 
-/// Capture, encode, click and wait for a screen that stays still: a step without the model.
-pub(crate) fn measure_steps(
+/// The same text into a real entry: a quick figure for a wrong text would be worth nothing.
+fn exactly(
     screen: &TestScreen,
-    effort: Effort,
-    report: &mut Report,
+    input: &mut dyn Input,
+    text: &str,
+    options: TypeOptions,
 ) -> Result<()> {
-    let _target = RawTarget::start(screen, busy_window(screen))?;
-    let mut own = super::open(screen)?;
-    let monitor = primary(&*own.screen)?;
-    let mut samples = Vec::new();
-    let (mut before, mut geometry) = look(&*own.screen, &monitor, &STANDARD, 1)?;
-    for generation in 2..2 + effort.times(60) as u64 {
-        let started = Instant::now();
-        let point = geometry.sent(400, 300)?;
-        click(&mut *own.input, geometry.sent_to_input(point)?)?;
-        let mut pace = RealPace {
-            since: Instant::now(),
-            look: &mut || own.screen.capture(&monitor).map_err(GuiError::from),
-        };
-        settle(SettleOptions::default(), Some(&before), &mut pace)?;
-        (before, geometry) = look(&*own.screen, &monitor, &STANDARD, generation)?;
-        samples.push(started.elapsed());
-    }
-    report.add("step_overhead_ms_p50", percentile(&mut samples, 0.5), "ms");
+    let form = GtkTarget::start(screen)?;
+    let entry = form.area("entry").context("the entry of the form")?;
+    let (x, y) = entry.centre();
+    click(input, InputPoint { x, y })?;
+    input.type_text(text, options, &always)?;
+    let got = form.wait_for_text("entry", text, ARRIVAL);
+    ensure!(got == text, "typed {text:?}, the entry holds {got:?}");
     Ok(())
-}
-
-/// The clock and the screen.
-struct RealPace<'a> {
-    since: Instant,
-    look: &'a mut dyn FnMut() -> Result<Capture, GuiError>,
-}
-
-impl Pace for RealPace<'_> {
-    fn elapsed(&self) -> Duration {
-        self.since.elapsed()
-    }
-
-    fn pause(&mut self, length: Duration) -> bool {
-        std::thread::sleep(length);
-        true
-    }
-
-    fn look(&mut self) -> Result<Capture, GuiError> {
-        (self.look)()
-    }
 }
