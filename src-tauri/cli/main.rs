@@ -6,6 +6,7 @@ mod exit;
 mod live;
 mod logging;
 mod output;
+mod signals;
 mod terminal;
 
 use std::process::ExitCode;

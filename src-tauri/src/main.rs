@@ -5,7 +5,9 @@
 
 use std::{process::ExitCode, sync::Arc};
 
-use openspace_app::{App, Code, Environment, Failure, GuardSeat, InstanceKind, Surface, become_subreaper};
+use openspace_app::{
+    App, Code, Environment, Failure, GuardSeat, InstanceKind, Surface, become_subreaper,
+};
 use tokio_util::sync::CancellationToken;
 
 fn main() -> ExitCode {
@@ -20,12 +22,21 @@ fn main() -> ExitCode {
 
 fn run() -> Result<(), Failure> {
     let internal = |error: std::io::Error| Failure::new(Code::Internal, error.to_string());
-    let log = tracing_subscriber::fmt().with_writer(std::io::stderr).finish();
+    let log = tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .finish();
     // The only subscriber of this process.
     let _first = tracing::subscriber::set_global_default(log);
     // The command line program lies beside this one and is what guards are started from.
-    let program = std::env::current_exe().map_err(internal)?.with_file_name("openspace");
-    let surface = Surface { kind: InstanceKind::Desktop, claims_runs: true, asks_on_terminal: false, program };
+    let program = std::env::current_exe()
+        .map_err(internal)?
+        .with_file_name("openspace");
+    let surface = Surface {
+        kind: InstanceKind::Desktop,
+        claims_runs: true,
+        asks_on_terminal: false,
+        program,
+    };
     let runtime = tokio::runtime::Runtime::new().map_err(internal)?;
     runtime.block_on(async {
         let app = App::open(Environment::of_this_process(), surface, &[])?;
@@ -39,6 +50,7 @@ fn run() -> Result<(), Failure> {
                 quitting.cancel();
             }
         });
-        app.serve_runs(Arc::new(GuardSeat::default()), None, cancel).await
+        app.serve_runs(Arc::new(GuardSeat::default()), None, cancel)
+            .await
     })
 }

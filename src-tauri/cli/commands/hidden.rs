@@ -5,11 +5,10 @@ use std::sync::Arc;
 use openspace_app::{
     App, Code, Environment, Failure, GuardSeat, IDLE, InstanceKind, guard as app_guard,
 };
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::surface;
-use crate::{exit::Exit, logging};
+use crate::{exit::Exit, logging, signals::EndRequests};
 
 /// Cleans up after the runner on the other end of the pipe.
 pub(crate) fn guard() -> Result<Exit, Failure> {
@@ -33,11 +32,11 @@ pub(crate) async fn runner(environment: Environment) -> Result<Exit, Failure> {
     logging::to_file(&app.values().log.level, &app.paths.data, "runner")?;
     super::adopt_orphans();
     let cancel = CancellationToken::new();
-    let mut terminate = signal(SignalKind::terminate())
+    let mut requests = EndRequests::listen()
         .map_err(|error| Failure::new(Code::Internal, format!("no signals: {error}")))?;
     let stopping = cancel.clone();
     tokio::spawn(async move {
-        terminate.recv().await;
+        requests.next().await;
         stopping.cancel();
     });
     app.serve_runs(Arc::new(GuardSeat::default()), Some(IDLE), cancel)

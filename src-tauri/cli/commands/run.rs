@@ -7,13 +7,14 @@ use openspace_app::{
     Outcome, Reason, Recording, RunId, RunRequest, RunStatus, SpecAttendance,
 };
 use serde_json::json;
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
     args::RunArgs,
     exit::Exit,
     live::{self, Show},
-    output, terminal,
+    output,
+    signals::EndRequests,
+    terminal,
 };
 
 pub(crate) async fn run(arguments: RunArgs, environment: Environment) -> Result<Exit, Failure> {
@@ -135,21 +136,12 @@ pub(crate) async fn execute(
 /// The first Ctrl-C (or a request to end) stops the run; a second one leaves at once, and the guard
 /// cleans up. A closed terminal stops nothing: the run goes on.
 async fn stop_on_signals(app: Arc<App>, run: RunId) {
-    let signals = (
-        signal(SignalKind::interrupt()),
-        signal(SignalKind::terminate()),
-        signal(SignalKind::hangup()),
-    );
-    let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) = signals else {
+    let Ok(mut requests) = EndRequests::listen() else {
         return;
     };
     let mut asked = false;
     loop {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => continue,
-        }
+        requests.next().await;
         if std::mem::replace(&mut asked, true) {
             leave();
         }

@@ -13,7 +13,7 @@ pub(crate) fn all() -> Result<ExitCode> {
     let clean = run(
         "lint",
         cargo().args(words(
-            "clippy --workspace --all-targets --quiet -- --deny warnings",
+            "clippy --workspace --all-targets --features openspace-desktop/desktop --quiet -- --deny warnings",
         )),
     );
     formatted?;
