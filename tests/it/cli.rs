@@ -1,6 +1,7 @@
 //! The command line, without a screen.
 
 use openspace_testkit::model::Turn;
+use serde_json::{Value, json};
 
 use crate::rig::Rig;
 
@@ -72,3 +73,143 @@ fn a_question_is_answered_by_continuing() {
     );
     rig.finish();
 }
+
+/// A follow-up in a session knows what was said before.
+#[test]
+fn a_session_goes_on() {
+    let rig = Rig::headless(vec![
+        Turn::done("The capital is Quito."),
+        Turn::done("It lies at 2,850 m."),
+    ]);
+    let first = rig.run("Capital of Ecuador?", &["--backends", "shell", "--json"]);
+    let run = result(&first.stdout)["run"].clone();
+    let shown = rig
+        .openspace(&["runs", "show", run.as_str().expect("an id"), "--json"])
+        .run()
+        .expect("runs");
+    let shown: Value = serde_json::from_str(&shown.stdout).expect("JSON");
+    let session = shown["run"]["session"].as_str().expect("a session");
+    let output = rig.run("How high?", &["--backends", "shell", "--session", session]);
+    assert_eq!(output.stdout, "It lies at 2,850 m.\n", "{output:?}");
+    let requests = rig.server.requests();
+    let last = requests.last().expect("a request");
+    for said in ["Capital of Ecuador?", "The capital is Quito.", "How high?"] {
+        assert!(last.mentions(said), "the model is told {said:?} again");
+    }
+    rig.finish();
+}
+
+/// A limit ends the run with exit code 3, and says which one.
+#[test]
+fn a_limit_ends_the_run() {
+    let rig = Rig::headless(vec![Turn::shell("true"), Turn::done("never asked for")]);
+    let output = rig.run(
+        "Go on",
+        &["--backends", "shell", "--max-steps", "1", "--json"],
+    );
+    assert_eq!(output.code, Some(3), "{output:?}");
+    let outcome = &result(&output.stdout)["outcome"];
+    assert_eq!(outcome["status"], "limit_reached");
+    assert_eq!(
+        outcome["reason"],
+        json!({ "kind": "limit", "limit": "steps" })
+    );
+    assert_eq!(
+        rig.server
+            .requests()
+            .iter()
+            .filter(|seen| !seen.tools.is_empty())
+            .count(),
+        1
+    );
+    rig.finish();
+}
+
+/// Attached pictures are shown, other files are named so that tools can read them.
+#[test]
+fn attachments_reach_the_model() {
+    let rig = Rig::headless(vec![Turn::done("Seen.")]);
+    let folder = rig.home.home();
+    let (picture, text) = (folder.join("dot.png"), folder.join("notes.txt"));
+    std::fs::write(&picture, PNG).expect("write");
+    std::fs::write(&text, "hello").expect("write");
+    let (picture, text) = (picture.display().to_string(), text.display().to_string());
+    let arguments = [
+        "--backends",
+        "shell",
+        "--attach",
+        &picture,
+        "--attach",
+        &text,
+    ];
+    let output = rig.run("Look", &arguments);
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let requests = rig.server.requests();
+    let last = requests.last().expect("a request");
+    assert_eq!(last.newest_image().expect("a picture").dimensions(), (1, 1));
+    assert!(last.mentions(&text));
+    rig.finish();
+}
+
+/// An exported run holds its events, its words and its files.
+#[test]
+fn a_run_is_exported() {
+    let big = "for i in $(seq 20000); do echo line $i; done";
+    let rig = Rig::headless(vec![Turn::shell(big), Turn::done("Counted.")]);
+    let run = rig.run("Count", &["--backends", "shell", "--json"]);
+    let id = result(&run.stdout)["run"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
+    let folder = rig.home.home().join("export");
+    let to = folder.display().to_string();
+    let output = rig
+        .openspace(&["runs", "export", &id, "--output", &to])
+        .run()
+        .expect("runs");
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect(name);
+    assert!(read("messages.jsonl").contains("Counted."));
+    let events: Vec<i64> = read("events.jsonl")
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<Value>(line).expect("JSON")["seq"]
+                .as_i64()
+                .expect("seq")
+        })
+        .collect();
+    assert_eq!(
+        events,
+        (1..=events.len() as i64).collect::<Vec<_>>(),
+        "no event is missing"
+    );
+    let files: Vec<_> = std::fs::read_dir(folder.join("artefacts"))
+        .expect("artefacts")
+        .map(|entry| std::fs::read_to_string(entry.expect("entry").path()).expect("text"))
+        .collect();
+    assert!(
+        files.iter().any(|text| text.ends_with("line 20000\n")),
+        "the whole output is kept"
+    );
+    rig.finish();
+}
+
+/// The line with the result of `--json`.
+fn result(stdout: &str) -> Value {
+    let lines = stdout
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    lines
+        .filter(|line| line["kind"] == "result")
+        .last()
+        .expect("a result line")
+}
+
+/// A picture of one pixel.
+const PNG: &[u8] = &[
+    0x89, 0x50, 0x4e, 0x47, 0xd, 0xa, 0x1a, 0xa, 0x0, 0x0, 0x0, 0xd, 0x49, 0x48, 0x44, 0x52, 0x0,
+    0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x1, 0x8, 0x2, 0x0, 0x0, 0x0, 0x90, 0x77, 0x53, 0xde, 0x0, 0x0,
+    0x0, 0xc, 0x49, 0x44, 0x41, 0x54, 0x78, 0x9c, 0x63, 0xf8, 0xcf, 0xc0, 0x0, 0x0, 0x3, 0x1, 0x1,
+    0x0, 0xc9, 0xfe, 0x92, 0xef, 0x0, 0x0, 0x0, 0x0, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60,
+    0x82,
+];

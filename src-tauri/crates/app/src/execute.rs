@@ -18,12 +18,13 @@ use openspace_store::{CommandKind, CommandWatch, Fence, RuleDecision, Run, RunSt
 use tokio::sync::mpsc;
 
 use crate::{
-    App, Code, Failure, RunSpec,
+    App, Code, Display, Failure, RunSpec,
     control::DisplayLock,
     conversation::{self, Resumed},
     display::{OpenDisplay, describe, gui_options},
     failure::Result,
     guard::{GuardPipe, RunGuard},
+    lock::LockHint,
     protected::{allowed_folders, protected_paths},
 };
 
@@ -51,8 +52,14 @@ impl App {
     }
 
     async fn fail(&self, fence: &Fence, failure: &Failure) {
-        let reason = openspace_agent::Reason::Internal {
-            message: failure.to_string(),
+        let message = failure.to_string();
+        let reason = match failure.code {
+            Code::Store | Code::Internal => openspace_agent::Reason::Internal { message },
+            Code::Model => openspace_agent::Reason::Model {
+                message,
+                retryable: failure.retryable,
+            },
+            _ => openspace_agent::Reason::NotStarted { message },
         };
         let outcome = Outcome {
             status: RunStatus::Failed,
@@ -115,8 +122,9 @@ impl App {
         let opened = if spec.backends.iter().any(|backend| backend == "gui") {
             match self.open_display(&spec) {
                 Ok(open) => Some(open),
-                // The other back ends work without a screen; the model and the record say why.
-                Err(failure) if spec.backends.len() > 1 => {
+                // The other back ends work without a screen; the model and the record say why. A
+                // monitor that does not exist is a mistake to be told, not to be worked around.
+                Err(failure) if spec.backends.len() > 1 && failure.code != Code::InvalidRequest => {
                     screen_note = format!("not available: {failure}");
                     self.note(fence, "run.no_screen", &failure).await;
                     None
@@ -173,6 +181,13 @@ impl App {
         let mut screen = None;
         let mut _display = None;
         let mut _human = None;
+        let mut pictures = Pictures::default();
+        let Resumed {
+            messages,
+            used,
+            evidence,
+            goes_on,
+        } = conversation::load(self, fence, run, spec, &mut pictures).await?;
         if let Some(mut open) = opened {
             guard.display(&run.id, &open.pids);
             variables = std::mem::take(&mut open.variables);
@@ -182,17 +197,17 @@ impl App {
             let (platform, rest) = open.into_parts();
             screen_note = describe(&platform, spec, model.profile());
             let seen = Arc::clone(&platform.screen);
+            // Only the person's own screen is locked with their session.
+            let hint = (spec.display == Display::Session).then(|| LockHint::watch(None));
             screen = Some(Arc::new(move || match seen.state() {
+                _ if hint.as_ref().is_some_and(LockHint::is_locked) => Some(Pause::ScreenLocked),
                 Ok(ScreenState::Locked) => Some(Pause::ScreenLocked),
                 Ok(ScreenState::Off) => Some(Pause::ScreenOff),
                 Ok(ScreenState::Usable) | Err(_) => None,
             }) as openspace_agent::ScreenWatch);
-            backends.push(Arc::new(GuiBackend::new(gui_options(
-                self,
-                spec,
-                platform,
-                model.profile(),
-            ))));
+            let mut options = gui_options(self, spec, platform, model.profile());
+            options.look_first = goes_on;
+            backends.push(Arc::new(GuiBackend::new(options)));
             _display = Some(rest);
         }
         if spec.backends.iter().any(|backend| backend == "shell") {
@@ -207,12 +222,6 @@ impl App {
             }
         }
         let policy = self.policy(run, spec, &folders)?;
-        let mut pictures = Pictures::default();
-        let Resumed {
-            messages,
-            used,
-            evidence,
-        } = conversation::load(self, fence, run, spec, &mut pictures).await?;
         let state = State::resume(messages, limits, model.profile().price, used, evidence);
         announce(&self.store, fence, &model.profile().name, recorded).await;
 

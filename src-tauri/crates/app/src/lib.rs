@@ -20,6 +20,7 @@ mod export;
 mod failure;
 pub mod guard;
 mod inhibit;
+mod lock;
 mod model;
 mod protected;
 mod runner;
