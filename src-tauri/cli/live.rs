@@ -1,15 +1,14 @@
 //! A run as it happens.
 
 use std::{
+    collections::HashSet,
     io::{IsTerminal as _, Write as _},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, PoisonError},
 };
 
-use openspace_app::{App, ApprovalId, Failure, RunEvent, RunId};
+use openspace_app::{App, ApprovalId, ApprovalState, Failure, RunEvent, RunId};
 use serde_json::Value;
+use tokio::sync::mpsc;
 
 use crate::{
     output::{self, harmless},
@@ -41,7 +40,7 @@ pub(crate) async fn watch(
 ) -> Result<(), Failure> {
     let mut events = app.store.watch(cursor)?;
     let mut lines = Lines::new();
-    let mut open: Option<Arc<AtomicBool>> = None;
+    let questions = ask.then(|| Questions::start(&app));
     loop {
         let event = events.next().await?;
         if event.topic != "run" || event.key != run.as_str() {
@@ -52,16 +51,13 @@ pub(crate) async fn watch(
             Show::Lines => lines.show(&app, &event),
         }
         match event.kind.as_str() {
-            "run.approval_asked" if ask => {
-                let closed = Arc::new(AtomicBool::new(false));
-                open = Some(Arc::clone(&closed));
-                if let Some(id) = approval_id(&event) {
-                    tokio::spawn(question(Arc::clone(&app), id, closed));
-                }
-            }
-            "run.approval_answered" => {
-                if let Some(closed) = open.take() {
-                    closed.store(true, Ordering::SeqCst);
+            "run.approval_asked" | "run.approval_answered" => {
+                if let (Some(questions), Some(id)) = (&questions, approval_id(&event)) {
+                    if event.kind == "run.approval_asked" {
+                        questions.put(id);
+                    } else {
+                        questions.close(id);
+                    }
                 }
             }
             "run.status" if ended(&event) => return Ok(()),
@@ -96,24 +92,58 @@ fn ended(event: &RunEvent) -> bool {
     .contains(&status)
 }
 
-async fn question(app: Arc<App>, id: ApprovalId, closed: Arc<AtomicBool>) {
-    if let Err(failure) = put_question(&app, &id, &closed).await {
-        output::failure(&failure);
+/// Questions for the terminal, put one after another in their order: two prompts on one terminal
+/// would take each other's answers.
+struct Questions {
+    open: mpsc::UnboundedSender<ApprovalId>,
+    answered: Arc<Mutex<HashSet<ApprovalId>>>,
+}
+
+impl Questions {
+    fn start(app: &Arc<App>) -> Self {
+        let (open, mut next) = mpsc::unbounded_channel();
+        let answered = Arc::<Mutex<HashSet<ApprovalId>>>::default();
+        let (app, closed) = (Arc::clone(app), Arc::clone(&answered));
+        tokio::spawn(async move {
+            while let Some(id) = next.recv().await {
+                if let Err(failure) = put_question(&app, id, &closed).await {
+                    output::failure(&failure);
+                }
+            }
+        });
+        Self { open, answered }
+    }
+
+    fn put(&self, id: ApprovalId) {
+        let _ended = self.open.send(id);
+    }
+
+    /// It was answered, here or elsewhere.
+    fn close(&self, id: ApprovalId) {
+        let mut answered = self.answered.lock().unwrap_or_else(PoisonError::into_inner);
+        answered.insert(id);
     }
 }
 
 async fn put_question(
     app: &Arc<App>,
-    id: &ApprovalId,
-    closed: &Arc<AtomicBool>,
+    id: ApprovalId,
+    answered: &Arc<Mutex<HashSet<ApprovalId>>>,
 ) -> Result<(), Failure> {
     let approval = app.find_question(id.as_str()).await?;
+    if approval.state != ApprovalState::Open {
+        return Ok(());
+    }
     let text = terminal::describe(&approval, &app.catalogue)?;
     let offer_run = terminal::can_allow_for_run(&approval);
-    let (asking, closing) = (Arc::clone(app), Arc::clone(closed));
+    let (asking, answered) = (Arc::clone(app), Arc::clone(answered));
     let answer = tokio::task::spawn_blocking(move || {
+        let closed = || {
+            let answered = answered.lock().unwrap_or_else(PoisonError::into_inner);
+            answered.contains(&id)
+        };
         let mut terminal = terminal::open()?;
-        terminal::ask(&mut terminal, &text, offer_run, &asking.catalogue, &closing)
+        terminal::ask(&mut terminal, &text, offer_run, &asking.catalogue, &closed)
             .ok()
             .flatten()
     });

@@ -3,16 +3,15 @@
 use std::{
     fs::File,
     io::{BufRead as _, BufReader, Write as _},
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
     time::Duration,
 };
 
 use openspace_app::{Action, Approval, Catalogue, Grant, Question};
 use openspace_app::{Code, Decision, Failure};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    termios::{QueueSelector, tcflush},
+};
 
 use crate::output::harmless;
 
@@ -124,24 +123,26 @@ fn action(action: &Action, catalogue: &Catalogue) -> String {
     }
 }
 
-/// Asks until there is an answer, or until `closed` says that it was answered elsewhere.
+/// Asks until there is an answer, or until `closed` says that it was answered elsewhere. What was
+/// typed before the question could be seen is no answer to it and is thrown away.
 pub(crate) fn ask(
     terminal: &mut File,
     text: &str,
     offer_run: bool,
     catalogue: &Catalogue,
-    closed: &Arc<AtomicBool>,
+    closed: &dyn Fn() -> bool,
 ) -> std::io::Result<Option<Decision>> {
     let prompt = if offer_run {
         "approval.prompt"
     } else {
         "approval.prompt_once"
     };
+    tcflush(&*terminal, QueueSelector::IFlush)?;
     write!(terminal, "\n{text}\n{}: ", catalogue.render(prompt, &[]))?;
     terminal.flush()?;
     let mut lines = BufReader::new(terminal.try_clone()?);
     loop {
-        if closed.load(Ordering::SeqCst) {
+        if closed() {
             writeln!(terminal)?;
             return Ok(None);
         }

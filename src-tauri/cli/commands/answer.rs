@@ -1,7 +1,5 @@
 //! `openspace approve` and `openspace deny`
 
-use std::sync::{Arc, atomic::AtomicBool};
-
 use openspace_app::{App, Approval, ApprovalState, Code, Decision, Environment, Failure};
 
 use crate::{
@@ -37,8 +35,7 @@ pub(crate) async fn approve(
             )
             .hint("run it in a terminal, or answer in the app")
         })?;
-        let closed = Arc::new(AtomicBool::new(false));
-        terminal::ask(&mut terminal, &text, offer_run, &catalogue, &closed).map_err(|error| {
+        terminal::ask(&mut terminal, &text, offer_run, &catalogue, &|| false).map_err(|error| {
             Failure::new(
                 Code::Internal,
                 format!("the terminal cannot be used: {error}"),
