@@ -116,6 +116,15 @@ pub(crate) const IN_HOME: &[&str] = &[
     ".psql_history",
     ".mysql_history",
     ".python_history",
+    // Where OpenSpace keeps itself unless it is told otherwise; a run with another home must not reach
+    // the usual one either
+    ".config/openspace",
+    ".local/share/openspace",
+    ".cache/openspace",
+    "library/application support/openspace",
+    "library/caches/openspace",
+    "appdata/local/openspace",
+    "appdata/roaming/openspace",
     // Settings of host agents: whoever writes them decides what starts us and with which permissions
     ".claude.json",
     ".claude.json.lock",
