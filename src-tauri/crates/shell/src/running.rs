@@ -78,15 +78,15 @@ impl Running {
 
     /// Ends its whole tree and waits until that is done.
     pub(crate) async fn stop(&self) {
-        if self.exit().is_some() {
-            // The command is gone; what it left behind may not be.
-            if let Err(error) = self.tree.kill().await {
-                tracing::warn!(%error, "ending what a command left behind");
-            }
-            return;
+        if self.exit().is_none() {
+            self.tree.terminate();
+            self.stop.cancel();
+            self.wait().await;
         }
-        self.tree.terminate();
-        self.stop.cancel();
-        self.wait().await;
+        // The command is gone, perhaps because it did as it was asked; what it left behind, in
+        // sessions of its own, was not asked.
+        if let Err(error) = self.tree.kill().await {
+            tracing::warn!(%error, "ending what a command left behind");
+        }
     }
 }
