@@ -50,6 +50,8 @@ pub struct State {
     pub(crate) empty_replies: u32,
     pub(crate) without_effect: u32,
     pub(crate) asked_to_verify: bool,
+    /// A call has succeeded since the model was asked to check.
+    pub(crate) looked_since: bool,
     pub(crate) lone_actions: u32,
     pub(crate) recoveries: u32,
 }
@@ -86,6 +88,7 @@ impl State {
             empty_replies: 0,
             without_effect: 0,
             asked_to_verify: false,
+            looked_since: false,
             lone_actions: 0,
             recoveries: 0,
         }

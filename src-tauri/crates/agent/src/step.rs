@@ -157,7 +157,15 @@ fn on_reply(state: &mut State, reply: Reply, effects: &mut Vec<Effect>) {
     // The last thing done on the screen changed nothing: that is no proof of success.
     if state.without_effect > 0 && !state.asked_to_verify {
         state.asked_to_verify = true;
+        state.looked_since = false;
         return tell(state, UNVERIFIED, effects);
+    }
+    if state.without_effect > 0 && !state.looked_since {
+        // Asked to check, it claims the same again without having looked at anything.
+        let reason = Reason::NoEffect {
+            actions: state.without_effect,
+        };
+        return end(state, RunStatus::Failed, Some(reason), text, effects);
     }
     end(state, RunStatus::Done, None, text, effects);
 }
@@ -232,6 +240,7 @@ fn refusal(call: &ToolCall, text: &str) -> CallResult {
 
 fn on_result(state: &mut State, result: CallResult, effects: &mut Vec<Effect>) {
     state.evidence.extend(result.evidence.iter().cloned());
+    state.looked_since |= !result.is_error;
     match result.visible_change {
         Some(true) => {
             state.without_effect = 0;
