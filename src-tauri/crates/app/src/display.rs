@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use openspace_gui::{
-    Key, OffLimits, Window,
+    Key, OffLimits, Window, choose_monitor,
     platform::{self, Platform},
 };
 use openspace_store::Store;
@@ -43,14 +43,19 @@ impl OpenDisplay {
 impl App {
     /// Opens the display a run asks for, or says why there is none.
     pub(crate) fn open_display(&self, spec: &RunSpec) -> Result<OpenDisplay> {
-        match &spec.display {
+        let open = match &spec.display {
             Display::Private => self.open_private(),
             Display::Named(name) => self.open_named(Some(name.clone()), false),
             Display::Session => {
                 let wayland = self.desktop.wayland_display().is_some();
                 self.open_named(self.desktop.display().map(str::to_owned), wayland)
             }
-        }
+        }?;
+        let monitors = open.platform.screen.monitors();
+        let monitors = monitors.map_err(|error| no_screen(&error))?;
+        choose_monitor(&monitors, spec.monitor.as_deref())
+            .map_err(|error| Failure::new(Code::InvalidRequest, error.to_string()))?;
+        Ok(open)
     }
 
     fn open_named(&self, display: Option<String>, wayland: bool) -> Result<OpenDisplay> {
@@ -224,13 +229,9 @@ pub(crate) fn describe(
         Ok(monitors) => monitors,
         Err(error) => return format!("not available: {error}"),
     };
-    let chosen = |monitor: &&openspace_gui::Monitor| {
-        spec.monitor
-            .as_deref()
-            .is_none_or(|name| monitor.name == name)
-    };
-    let Some(monitor) = monitors.iter().find(chosen).or(monitors.first()) else {
-        return "not available: there is no monitor".to_owned();
+    let monitor = match choose_monitor(&monitors, spec.monitor.as_deref()) {
+        Ok(monitor) => monitor,
+        Err(error) => return format!("not available: {error}"),
     };
     let (width, height) = profile.images.fit(monitor.area.width, monitor.area.height);
     let others = monitors.len() - 1;

@@ -31,6 +31,6 @@ pub use input::{Button, Held, Input, InputError, Key, TellHeld, TypeOptions};
 pub use screen::{
     Capture, InputPoint, InputRect, Monitor, Screen, ScreenError, ScreenState, Window,
 };
-pub use session::{GuiSession, SessionOptions};
+pub use session::{GuiSession, SessionOptions, choose_monitor};
 pub use target::OffLimits;
 pub use tree::{Element, Elements, LOOKUP, Tree};

@@ -173,16 +173,7 @@ impl GuiSession {
     /// All monitors and the one at hand.
     fn monitors(&self) -> Result<(Vec<Monitor>, Monitor), GuiError> {
         let monitors = self.screen.monitors()?;
-        let chosen = match &self.monitor {
-            Some(name) => Some(find(&monitors, name)?),
-            None => monitors
-                .iter()
-                .find(|monitor| monitor.primary)
-                .or(monitors.first()),
-        };
-        let monitor = chosen.cloned().ok_or_else(|| {
-            crate::ScreenError::NoDisplay("no monitor is connected; connect one".into())
-        })?;
+        let monitor = choose_monitor(&monitors, self.monitor.as_deref())?.clone();
         Ok((monitors, monitor))
     }
 
@@ -215,6 +206,23 @@ impl GuiSession {
     pub fn held(&self) -> Held {
         self.input.held()
     }
+}
+
+/// The monitor of that name or number (from 1); without one, the primary one.
+///
+/// # Errors
+/// There is no such monitor (the error names those there are), or none at all.
+pub fn choose_monitor<'a>(
+    monitors: &'a [Monitor],
+    name: Option<&str>,
+) -> Result<&'a Monitor, GuiError> {
+    if let Some(name) = name {
+        return find(monitors, name);
+    }
+    let primary = monitors.iter().find(|monitor| monitor.primary);
+    primary.or(monitors.first()).ok_or_else(|| {
+        crate::ScreenError::NoDisplay("no monitor is connected; connect one".into()).into()
+    })
 }
 
 fn find<'a>(monitors: &'a [Monitor], name: &str) -> Result<&'a Monitor, GuiError> {
