@@ -64,7 +64,7 @@ impl Configuration {
         }
         let settings = layers.load::<Settings>().map_err(|errors| {
             Failure::new(Code::Configuration, errors.to_string())
-                .hint("correct it, or see all settings with `openspace config get`")
+                .hint("correct it, or remove it to go back to the default")
         })?;
         Ok(Self { paths, settings })
     }

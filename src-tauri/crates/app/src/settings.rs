@@ -5,6 +5,8 @@ use std::{collections::BTreeMap, path::PathBuf};
 use openspace_config::{Key, Schema};
 use serde::{Deserialize, Serialize};
 
+mod checked;
+
 /// Every setting with its value.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -63,14 +65,17 @@ pub struct RunSettings {
     /// Folder to work in; without it the current one.
     pub workspace: Option<PathBuf>,
     /// Back ends offered.
+    #[serde(deserialize_with = "checked::backends")]
     pub backends: Vec<String>,
     /// Most turns of the model.
     pub max_steps: u32,
     /// Most minutes of work.
+    #[serde(deserialize_with = "checked::limit")]
     pub max_minutes: Option<f64>,
     /// Most tokens.
     pub max_tokens: Option<u64>,
     /// Most US dollars.
+    #[serde(deserialize_with = "checked::limit")]
     pub max_cost: Option<f64>,
 }
 
@@ -92,10 +97,13 @@ impl Default for RunSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct PolicySettings {
     /// `ask-always`, `ask-risky` or `hands-off`
+    #[serde(deserialize_with = "checked::preset")]
     pub preset: String,
     /// Rules that allow, in the form of `--allow`.
+    #[serde(deserialize_with = "checked::rules")]
     pub allow: Vec<String>,
     /// Rules that forbid, in the same form; they win.
+    #[serde(deserialize_with = "checked::rules")]
     pub deny: Vec<String>,
     /// Folders that may be read and written without asking, besides the workspace.
     pub folders: Vec<PathBuf>,
@@ -126,10 +134,12 @@ pub struct ScreenSettings {
     /// Pause after each typed character, milliseconds.
     pub type_delay_ms: u64,
     /// What physical input does while a run controls the screen: `pause`, `stop` or `ignore`.
+    #[serde(deserialize_with = "checked::human_input")]
     pub human_input: String,
     /// Read `cmd` in key names as Control, for models that think of another system.
     pub cmd_is_ctrl: bool,
     /// Size of a display of its own, `WIDTHxHEIGHT`.
+    #[serde(deserialize_with = "checked::private_size")]
     pub private_size: String,
 }
 
@@ -153,6 +163,7 @@ pub struct StorageSettings {
     /// Days after which pictures of runs are removed.
     pub frames_days: u32,
     /// Gigabytes of pictures above which the oldest are removed.
+    #[serde(deserialize_with = "checked::amount")]
     pub frames_gb: f64,
 }
 

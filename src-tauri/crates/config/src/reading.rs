@@ -64,10 +64,16 @@ pub(crate) fn first_fitting<T: DeserializeOwned>(
             Err(reason) => reasons.push((reading, reason)),
         }
     }
-    // A number out of range is better explained as a number than as a text.
-    let telling = reasons.iter().rposition(|(reading, _)| {
-        reading.is_integer() || reading.is_float() || reading.is_inline_table()
-    });
+    // A reading of the right type tells more than one of the wrong type, and a number out of range is
+    // better explained as a number than as a text.
+    let telling = reasons
+        .iter()
+        .position(|(_, reason)| !reason.starts_with("invalid type"))
+        .or_else(|| {
+            reasons.iter().rposition(|(reading, _)| {
+                reading.is_integer() || reading.is_float() || reading.is_inline_table()
+            })
+        });
     Err(reasons.swap_remove(telling.unwrap_or(0)).1)
 }
 

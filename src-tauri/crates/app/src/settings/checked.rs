@@ -1,0 +1,81 @@
+//! Values that their type alone does not tell right from wrong. Checked while the settings are read,
+//! so that a wrong one is told with its place and none is taken for a default.
+
+use openspace_grounding::policy::{Preset, RuleScope};
+use serde::{Deserialize, Deserializer, de::Error as _};
+
+use crate::{display::private_size as parse_size, start::BACKENDS};
+
+type Checked = Result<(), String>;
+
+fn checked<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+    check: impl FnOnce(&T) -> Checked,
+) -> Result<T, D::Error> {
+    let value = T::deserialize(from)?;
+    check(&value).map_err(D::Error::custom)?;
+    Ok(value)
+}
+
+fn one_of(text: &str, known: &[&str]) -> Checked {
+    if known.contains(&text) {
+        return Ok(());
+    }
+    Err(format!("`{text}` is none of `{}`", known.join("`, `")))
+}
+
+pub(super) fn backends<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    checked(from, |names: &Vec<String>| {
+        names.iter().try_for_each(|name| one_of(name, &BACKENDS))
+    })
+}
+
+pub(super) fn preset<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    checked(from, |text: &String| {
+        let parsed = text.parse::<Preset>();
+        parsed.map(drop).map_err(|error| error.to_string())
+    })
+}
+
+pub(super) fn rules<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    checked(from, |texts: &Vec<String>| {
+        texts.iter().try_for_each(|text| {
+            let parsed = text.parse::<RuleScope>();
+            parsed.map(drop).map_err(|error| error.to_string())
+        })
+    })
+}
+
+pub(super) fn human_input<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    checked(from, |text: &String| {
+        one_of(text, &["pause", "stop", "ignore"])
+    })
+}
+
+pub(super) fn private_size<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    checked(from, |text: &String| {
+        parse_size(text)
+            .map(drop)
+            .map_err(|error| error.to_string())
+    })
+}
+
+/// A limit that something can stay below.
+pub(super) fn limit<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    checked(from, |number: &Option<f64>| match number {
+        Some(number) if !(*number > 0.0 && number.is_finite()) => {
+            Err("it must be a number above 0".to_owned())
+        }
+        _ => Ok(()),
+    })
+}
+
+/// Something that can be counted, nothing included.
+pub(super) fn amount<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    checked(from, |number: &f64| {
+        if *number >= 0.0 && number.is_finite() {
+            return Ok(());
+        }
+        Err("it must be 0 or a number above".to_owned())
+    })
+}
