@@ -12,7 +12,10 @@ use clap::{Args, Parser, Subcommand};
     propagate_version = true,
     subcommand_required = true,
     arg_required_else_help = true,
-    after_help = "Start with:  openspace run \"Write today's date into notes.txt\"\n\
+    after_help = "Choose a model once, and give its key in a variable:\n  \
+                  openspace config set model.name anthropic/claude-sonnet-4-6\n  \
+                  export ANTHROPIC_API_KEY=...\n\n\
+                  Start with:   openspace run \"Write today's date into notes.txt\"\n\
                   Check set-up: openspace doctor\n\
                   See it first: openspace demo --display private"
 )]
@@ -68,6 +71,7 @@ Rules for --allow (repeatable, for this run only):
   gui:chromium       look at, click and type into Chromium      gui:*  any program
   gui:chromium:click look at and click only                     read:DIR, write:DIR
   net:example.org    network from commands to that domain
+  command:git commit commands that begin with these words, in the sandbox
 
 Exit codes: 0 done · 1 failed · 2 usage or configuration · 3 stopped or limit · 4 needs a person
 Ctrl-C once stops the run cleanly; a second time leaves at once.")]
@@ -80,7 +84,7 @@ pub(crate) struct RunArgs {
     /// Model as provider/model, such as anthropic/claude-sonnet-4-6 or ollama/qwen3-vl
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Back ends to offer, separated by commas
+    /// What the model may use, separated by commas: shell (commands, files), gui (the screen) [default: both]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) backends: Option<Vec<String>>,
     /// Folder to work in [default: the current folder]
@@ -90,15 +94,15 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_steps: Option<u32>,
     /// Most minutes of work; waiting for you does not count
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = above_zero, allow_negative_numbers = true)]
     pub(crate) max_minutes: Option<f64>,
     /// Most tokens
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) max_tokens: Option<u64>,
     /// Most US dollars; needs a model with a known price
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", value_parser = above_zero, allow_negative_numbers = true)]
     pub(crate) max_cost: Option<f64>,
-    /// How much to ask: ask-always, ask-risky or hands-off
+    /// How much to ask: ask-always, ask-risky or hands-off [default: ask-risky]
     #[arg(long, value_name = "PRESET")]
     pub(crate) preset: Option<String>,
     /// Allow this for the run without asking (repeatable)
@@ -233,6 +237,7 @@ pub(crate) enum ConfigCommand {
         /// Name, such as limits.steps
         key: String,
         /// Value; lists as TOML arrays
+        #[arg(allow_negative_numbers = true)]
         value: String,
     },
 }
@@ -263,7 +268,22 @@ fn duration(text: &str) -> Result<Duration, String> {
     let number: u64 = digits
         .parse()
         .map_err(|_| format!("`{text}` is no duration: write 30s, 10m or 2h"))?;
-    Ok(Duration::from_secs(number * unit))
+    number
+        .checked_mul(unit)
+        .filter(|seconds| *seconds <= LONGEST_WAIT)
+        .map(Duration::from_secs)
+        .ok_or_else(|| format!("`{text}` is longer than a year"))
+}
+
+/// Seconds of a year; longer is a slip of the finger.
+const LONGEST_WAIT: u64 = 366 * 24 * 3600;
+
+/// A number that can be a limit.
+fn above_zero(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number > 0.0 && number.is_finite() => Ok(number),
+        _ => Err("write a number above 0, such as 0.5 or 20".to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -283,5 +303,15 @@ mod tests {
         assert_eq!(duration("10m"), Ok(Duration::from_secs(600)));
         assert_eq!(duration("2h"), Ok(Duration::from_secs(7200)));
         assert!(duration("soon").is_err() && duration("5d").is_err());
+        assert!(duration("99999999999999999h").is_err(), "no overflow");
+        assert!(duration("").is_err() && duration("-1").is_err());
+    }
+
+    #[test]
+    fn limits_are_above_zero() {
+        assert_eq!(above_zero("0.5"), Ok(0.5));
+        for text in ["0", "-1", "nan", "inf", "", "ten"] {
+            assert!(above_zero(text).is_err(), "{text}");
+        }
     }
 }

@@ -76,7 +76,7 @@ pub(crate) async fn load(
         let task = app.store.read(move |db| db.tasks().get(&task)).await?;
         content.push(Content::Text(task.text));
         for path in &spec.attachments {
-            content.extend(attach(app, fence, path, pictures).await?);
+            content.extend(attach(app, fence, spec, path, pictures).await?);
         }
     }
     let message = Message {
@@ -184,23 +184,50 @@ fn picture(media_type: &str, data: Bytes) -> Option<Image> {
     })
 }
 
+/// Refuses a file that is named like a picture and cannot be shown as one, before anything begins.
+pub(crate) fn check_attachment(path: &Path) -> Result<()> {
+    let unusable = |why: String| {
+        Failure::new(
+            Code::InvalidRequest,
+            format!("the attachment `{}` {why}", path.display()),
+        )
+    };
+    let metadata =
+        std::fs::metadata(path).map_err(|error| unusable(format!("cannot be read: {error}")))?;
+    if picture_type(path).is_none() || !metadata.is_file() || metadata.len() > MOST_PICTURE_BYTES {
+        return Ok(());
+    }
+    let data = std::fs::read(path).map_err(|error| unusable(format!("cannot be read: {error}")))?;
+    openspace_gui::encode::decode(&data)
+        .map(drop)
+        .map_err(|error| {
+            unusable(format!("is no picture that can be shown: {error}")).hint(
+                "save it again as PNG or JPEG, or give it another ending to hand it over as a file",
+            )
+        })
+}
+
+/// The media type a file's name promises, where it is one that models are shown.
+fn picture_type(path: &Path) -> Option<&'static str> {
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    match extension.as_str() {
+        "png" => Some("image/png"),
+        "jpg" | "jpeg" => Some("image/jpeg"),
+        _ => None,
+    }
+}
+
 /// An attached file: a picture is shown, anything else is named so that the tools can read it.
 async fn attach(
     app: &App,
     fence: &Fence,
+    spec: &RunSpec,
     path: &Path,
     pictures: &mut Pictures,
 ) -> Result<Vec<Content>> {
     let named = Content::Text(format!("Attached file: {}", path.display()));
-    let media_type = match path
-        .extension()
-        .and_then(|extension| extension.to_str())
-        .map(str::to_ascii_lowercase)
-        .as_deref()
-    {
-        Some("png") => "image/png",
-        Some("jpg" | "jpeg") => "image/jpeg",
-        _ => return Ok(vec![named]),
+    let Some(media_type) = picture_type(path).filter(|_| path.is_file()) else {
+        return Ok(vec![named]);
     };
     let unreadable = |error: std::io::Error| {
         Failure::new(
@@ -216,7 +243,7 @@ async fn attach(
         return Ok(vec![named]);
     }
     let data = Bytes::from(std::fs::read(path).map_err(unreadable)?);
-    let Some(image) = picture(media_type, data.clone()) else {
+    let Some(image) = picture(media_type, data).and_then(|image| fitted(image, &spec.model)) else {
         return Ok(vec![named]);
     };
     let name = path.file_name().map_or_else(
@@ -226,8 +253,8 @@ async fn attach(
     let artefact = NewArtefact {
         step: 0,
         name,
-        media_type: media_type.to_owned(),
-        data,
+        media_type: image.media_type.as_str().to_owned(),
+        data: image.data.clone(),
     };
     let fence = fence.clone();
     let id = app
@@ -236,6 +263,27 @@ async fn attach(
         .await?;
     pictures.insert(&image, PictureSource::Artefact(id));
     Ok(vec![named, Content::Image(image)])
+}
+
+/// The picture as large as the model sees it: a larger one would be refused, or shrunk unseen.
+fn fitted(image: Image, model: &str) -> Option<Image> {
+    let limits = openspace_llm::Profile::lookup(model).images;
+    let sent = limits.fit(image.width, image.height);
+    if sent == (image.width, image.height) {
+        return Some(image);
+    }
+    let whole = openspace_gui::encode::decode(&image.data).ok()?;
+    let area = openspace_gui::geometry::PhysicalRect {
+        x: 0,
+        y: 0,
+        width: whole.width,
+        height: whole.height,
+    };
+    let size = openspace_gui::geometry::Size {
+        width: sent.0,
+        height: sent.1,
+    };
+    openspace_gui::encode::encode(&whole, area, size).ok()
 }
 
 /// What an interrupted run had used and shown. After a limit or a stop the allowance begins anew: the

@@ -7,7 +7,9 @@ use openspace_grounding::policy::{Preset, Rule};
 use openspace_store::{CommandKind, Enqueued, Fence, NewRun, Run, RunFilter, RunId, RunStatus};
 use serde_json::json;
 
-use crate::{App, Code, Failure, RunRequest, RunSpec, SpecAttendance, failure::Result};
+use crate::{
+    App, Code, Failure, RunRequest, RunSpec, SpecAttendance, conversation, failure::Result,
+};
 
 /// Back ends of the settings of older programs that are not part of this version.
 const LATER_BACKENDS: [&str; 3] = ["mcp", "web", "system"];
@@ -114,7 +116,13 @@ impl App {
                 .hint("give --model, set OPENSPACE_MODEL, or: openspace config set model.name anthropic/claude-sonnet-4-6")
         })?;
         if !model.starts_with("recorded/") {
-            openspace_llm::ModelName::parse(&model)?;
+            openspace_llm::ModelName::parse(&model).map_err(|error| {
+                let message = match error {
+                    openspace_llm::Error::InvalidRequest { message } => message,
+                    other => other.to_string(),
+                };
+                Failure::new(Code::InvalidRequest, message)
+            })?;
         }
         let asked = request
             .backends
@@ -149,7 +157,11 @@ impl App {
         let attachments = request
             .attachments
             .iter()
-            .map(|path| existing(&request.folder, path, "attachment"))
+            .map(|path| {
+                let path = existing(&request.folder, path, "attachment")?;
+                conversation::check_attachment(&path)?;
+                Ok(path)
+            })
             .collect::<Result<_>>()?;
         Ok(RunSpec {
             model,
@@ -177,6 +189,15 @@ impl App {
             tokens: asked.tokens.or(values.max_tokens),
             cost: asked.cost.or(values.max_cost),
         };
+        if limits
+            .cost
+            .is_some_and(|cost| !(cost > 0.0 && cost.is_finite()))
+        {
+            return Err(Failure::new(
+                Code::InvalidRequest,
+                "a limit in dollars is a number above 0",
+            ));
+        }
         let profile = openspace_llm::Profile::lookup(&spec.model);
         let price = self
             .values()

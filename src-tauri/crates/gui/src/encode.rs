@@ -156,6 +156,30 @@ fn resize(capture: &Capture, area: PhysicalRect, sent: Size) -> Result<Vec<u8>, 
     Ok(target)
 }
 
+/// Pixels an encoded picture may have: more is no picture anybody attaches on purpose.
+const MOST_PIXELS: u64 = 200_000_000;
+
+/// The pixels of a whole PNG or JPEG; an error for one that is damaged or cut off.
+pub fn decode(data: &[u8]) -> Result<Capture, GuiError> {
+    let failed = |error: image::ImageError| GuiError::Encode(error.to_string());
+    let (width, height) =
+        encoded_size(data).ok_or_else(|| GuiError::Encode("it is neither PNG nor JPEG".into()))?;
+    if u64::from(width) * u64::from(height) > MOST_PIXELS {
+        return Err(GuiError::Encode(format!(
+            "it has {width}x{height} pixels, which is too many"
+        )));
+    }
+    let mut pixels = image::load_from_memory(data).map_err(failed)?.into_rgba8();
+    for pixel in pixels.pixels_mut() {
+        pixel.0.swap(0, 2);
+    }
+    Ok(Capture {
+        width,
+        height,
+        bgrx: pixels.into_raw(),
+    })
+}
+
 /// Width and height in pixels that an encoded picture says of itself; `None` when it is no picture.
 pub fn encoded_size(data: &[u8]) -> Option<(u32, u32)> {
     let reader = image::ImageReader::new(std::io::Cursor::new(data))
