@@ -237,6 +237,10 @@ fn reason_text(catalogue: &Catalogue, reason: &Reason, outcome: &Outcome) -> Str
         Reason::Model { message, .. } => {
             catalogue.render("reason.model", &[("message", &output::harmless(message))])
         }
+        Reason::NotStarted { message } => catalogue.render(
+            "reason.not_started",
+            &[("message", &output::harmless(message))],
+        ),
         Reason::Internal { message } => catalogue.render(
             "reason.internal",
             &[("message", &output::harmless(message))],

@@ -97,6 +97,9 @@ async fn list(app: &App, limit: u32, status: Option<&str>, as_json: bool) -> Res
                 .collect::<Result<Vec<_>, _>>()
         })
         .await?;
+    if rows.is_empty() && !as_json {
+        output::note(&app.catalogue.render("runs.none", &[]));
+    }
     for (task, run) in rows {
         if as_json {
             output::json(&json!({ "run": run, "task": task.text }));

@@ -51,6 +51,11 @@ pub enum Reason {
         /// Trying again later may help.
         retryable: bool,
     },
+    /// It could not begin as it was asked to.
+    NotStarted {
+        /// What is wrong or missing, in words.
+        message: String,
+    },
     /// The program itself failed.
     Internal {
         /// What went wrong, in words.

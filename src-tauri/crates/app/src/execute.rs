@@ -25,6 +25,7 @@ use crate::{
     failure::Result,
     guard::{GuardPipe, RunGuard},
     lock::LockHint,
+    model::{KeySource, refused_key},
     protected::{allowed_folders, protected_paths},
 };
 
@@ -96,9 +97,9 @@ impl App {
         })?;
         let limits: Limits = serde_json::from_value(run.limits.clone()).unwrap_or_default();
         let recorded = recording.is_some();
-        let (model, _source) = self.connect(&spec, recording)?;
+        let (model, source) = self.connect(&spec, recording)?;
         tokio::select! {
-            checked = self.check(model.as_ref()) => checked?,
+            checked = self.check(model.as_ref(), &source) => checked?,
             () = self.stop_given(fence) => return self.stopped(fence).await,
         }
 
@@ -296,10 +297,13 @@ impl App {
         Ok(outcome)
     }
 
-    async fn check(&self, model: &dyn ChatModel) -> Result<()> {
+    async fn check(&self, model: &dyn ChatModel, source: &KeySource) -> Result<()> {
         let cancel = tokio_util::sync::CancellationToken::new();
         match tokio::time::timeout(CHECK_LIMIT, model.check(&cancel)).await {
             Ok(Ok(())) => Ok(()),
+            Ok(Err(error @ openspace_llm::Error::Authentication { .. })) => {
+                Err(Failure::from(error).hint(refused_key(&model.profile().name, source)))
+            }
             Ok(Err(error)) => Err(error.into()),
             Err(_) => Err(Failure::new(
                 Code::Model,

@@ -106,6 +106,32 @@ impl From<openspace_store::Error> for Failure {
     }
 }
 
+/// What a person can do about a model that cannot be used.
+fn remedy(error: &openspace_llm::Error) -> Option<&'static str> {
+    use openspace_llm::Error as Model;
+    match error {
+        Model::Authentication { .. } => Some(
+            "set the right key in `OPENSPACE_LLM_API_KEY` or the provider's own variable; \
+             `openspace doctor --model` tries it",
+        ),
+        Model::ModelNotFound { .. } => {
+            Some("name another with --model, or: openspace config set model.name PROVIDER/MODEL")
+        }
+        Model::Network { .. } | Model::InvalidReply { .. } => Some(
+            "check the connection and the address (setting `model.base_url`, variable \
+             `OPENSPACE_LLM_API_BASE`); `openspace doctor --model` tries it",
+        ),
+        Model::RateLimited { .. } | Model::Overloaded { .. } | Model::Timeout { .. } => {
+            Some("try again later, or name another model with --model")
+        }
+        Model::ContextTooLong { .. }
+        | Model::ImageRejected { .. }
+        | Model::Refused { .. }
+        | Model::InvalidRequest { .. }
+        | Model::Cancelled => None,
+    }
+}
+
 impl From<openspace_llm::Error> for Failure {
     fn from(error: openspace_llm::Error) -> Self {
         use openspace_llm::Error as Model;
@@ -122,6 +148,7 @@ impl From<openspace_llm::Error> for Failure {
                 | Model::Timeout { .. }
         );
         let mut failure = Self::new(code, error.to_string());
+        failure.hint = remedy(&error).map(str::to_owned);
         failure.retryable = retryable;
         failure
     }

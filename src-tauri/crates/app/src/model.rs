@@ -16,6 +16,27 @@ pub enum KeySource {
     Nowhere,
 }
 
+/// What to do when a provider refused the key that was found, or that none was.
+pub(crate) fn refused_key(model: &str, source: &KeySource) -> String {
+    match source {
+        KeySource::Variable(name) => format!(
+            "the key is from `{name}`: set the right one there; `openspace doctor --model` tries it"
+        ),
+        KeySource::Nowhere => {
+            let provider = ModelName::parse(model).ok();
+            let own = ["OPENSPACE_LLM_API_KEY"].into_iter();
+            let names: Vec<&str> = own
+                .chain(
+                    provider
+                        .iter()
+                        .flat_map(|name| name.provider.key_variables.iter().copied()),
+                )
+                .collect();
+            format!("no key was found: set `{}`", names.join("` or `"))
+        }
+    }
+}
+
 /// The key for a provider and where it is from: ours first, then the provider's own variables.
 fn find_key(environment: &Environment, model: &ModelName) -> (Option<Key>, KeySource) {
     let own = ["OPENSPACE_LLM_API_KEY"];
@@ -78,6 +99,11 @@ impl App {
                 Failure::new(Code::Credentials, error.to_string()).hint(format!(
                     "set `OPENSPACE_LLM_API_KEY` or `{variables}` and try again"
                 ))
+            }
+            openspace_llm::Error::InvalidRequest { message } => {
+                Failure::new(Code::Configuration, message.clone()).hint(
+                    "see the setting `model.base_url` or the variable `OPENSPACE_LLM_API_BASE`",
+                )
             }
             _ => error.into(),
         })?;
