@@ -17,7 +17,7 @@ use openspace_app::{App, Code, Environment, Failure, Flag, InstanceKind, Surface
 use crate::{
     args::{Cli, Command},
     exit::Exit,
-    logging,
+    logging, output,
 };
 
 pub(crate) async fn dispatch(command: Command, environment: Environment) -> Result<Exit, Failure> {
@@ -37,8 +37,18 @@ pub(crate) async fn dispatch(command: Command, environment: Environment) -> Resu
 
 /// Prints a completion script.
 pub(crate) fn completions(shell: clap_complete::Shell) -> Exit {
-    let mut command = Cli::command();
-    clap_complete::generate(shell, &mut command, "openspace", &mut std::io::stdout());
+    let all = Cli::command();
+    // What other commands start is offered to nobody.
+    let mut offered = clap::Command::new("openspace")
+        .args(all.get_arguments().cloned())
+        .subcommands(
+            all.get_subcommands()
+                .filter(|command| !command.is_hide_set())
+                .cloned(),
+        );
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut offered, "openspace", &mut script);
+    output::line(String::from_utf8_lossy(&script).trim_end());
     Exit::Done
 }
 
