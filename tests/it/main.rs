@@ -6,5 +6,10 @@
 )]
 
 mod architecture;
+mod attacker;
+mod bad_input;
+mod cases;
 mod cli;
+mod programs;
 mod rig;
+mod survival;
