@@ -6,12 +6,13 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use openspace_app::{App, ApprovalId, ApprovalState, Failure, RunEvent, RunId};
+use openspace_app::{App, ApprovalId, ApprovalState, Code, Failure, RunEvent, RunId};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 use crate::{
     output::{self, harmless},
+    signals::EndRequests,
     terminal,
 };
 
@@ -24,9 +25,21 @@ pub(crate) enum Show {
     Lines,
 }
 
-/// Where a watch begins that shall show everything from now on.
-pub(crate) async fn newest(app: &App) -> Result<i64, Failure> {
-    Ok(app.store.read(|db| db.events().last_id()).await?)
+/// What is in place before a run is claimed, so that nothing that happens to it is missed.
+pub(crate) struct Beginning {
+    /// Where the watch begins.
+    pub(crate) cursor: i64,
+    /// Ctrl-C from now on.
+    pub(crate) requests: EndRequests,
+}
+
+impl Beginning {
+    pub(crate) async fn now(app: &App) -> Result<Self, Failure> {
+        let requests = EndRequests::listen()
+            .map_err(|error| Failure::new(Code::Internal, format!("no signals: {error}")))?;
+        let cursor = app.store.read(|db| db.events().last_id()).await?;
+        Ok(Self { cursor, requests })
+    }
 }
 
 /// Shows a run's events from `cursor` on until it has ended or is dropped, and asks its questions

@@ -8,7 +8,7 @@ use super::run::execute;
 use crate::{
     args::DemoArgs,
     exit::Exit,
-    live::{self, Show},
+    live::{Beginning, Show},
     output, terminal,
 };
 
@@ -41,7 +41,7 @@ pub(crate) async fn demo(
         request.attendance = SpecAttendance::Absent;
     }
     let recording = demo.recording(&app)?;
-    let cursor = live::newest(&app).await?;
+    let beginning = Beginning::now(&app).await?;
     let (queued, fence) = app.enqueue_claimed(&request).await?;
     let answering = arguments
         .yes
@@ -51,7 +51,7 @@ pub(crate) async fn demo(
     } else {
         Show::Lines
     };
-    let exit = execute(&app, fence, cursor, show, attended, Some(recording)).await;
+    let exit = execute(&app, fence, beginning, show, attended, Some(recording)).await;
     if let Some(task) = answering {
         task.abort();
     }

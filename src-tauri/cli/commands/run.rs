@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::{
     args::RunArgs,
     exit::Exit,
-    live::{self, Show},
+    live::{self, Beginning, Show},
     output,
     signals::EndRequests,
     terminal,
@@ -37,9 +37,9 @@ pub(crate) async fn run(arguments: RunArgs, environment: Environment) -> Result<
     } else {
         Show::Lines
     };
-    let cursor = live::newest(&app).await?;
+    let beginning = Beginning::now(&app).await?;
     let (_, fence) = app.enqueue_claimed(&request).await?;
-    execute(&app, fence, cursor, show, attended, None).await
+    execute(&app, fence, beginning, show, attended, None).await
 }
 
 fn request(arguments: &RunArgs, attended: bool) -> Result<RunRequest, Failure> {
@@ -100,11 +100,11 @@ pub(crate) fn current_folder() -> Result<PathBuf, Failure> {
     })
 }
 
-/// Executes a claimed run here and shows what happened in it after `cursor`.
+/// Executes a claimed run here and shows what happens in it.
 pub(crate) async fn execute(
     app: &Arc<App>,
     fence: Fence,
-    cursor: i64,
+    beginning: Beginning,
     show: Show,
     attended: bool,
     recording: Option<Recording>,
@@ -115,11 +115,15 @@ pub(crate) async fn execute(
     let watching = tokio::spawn(live::watch(
         Arc::clone(app),
         run.clone(),
-        cursor,
+        beginning.cursor,
         show,
         attended,
     ));
-    let stopping = tokio::spawn(stop_on_signals(Arc::clone(app), run.clone()));
+    let stopping = tokio::spawn(stop_on_signals(
+        Arc::clone(app),
+        run.clone(),
+        beginning.requests,
+    ));
     let result = app.execute(fence, &guard, recording).await;
     stopping.abort();
     // The end has been stored; the lines about it follow within a moment.
@@ -135,10 +139,7 @@ pub(crate) async fn execute(
 
 /// The first Ctrl-C (or a request to end) stops the run; a second one leaves at once, and the guard
 /// cleans up. A closed terminal stops nothing: the run goes on.
-async fn stop_on_signals(app: Arc<App>, run: RunId) {
-    let Ok(mut requests) = EndRequests::listen() else {
-        return;
-    };
+async fn stop_on_signals(app: Arc<App>, run: RunId, mut requests: EndRequests) {
     let mut asked = false;
     loop {
         requests.next().await;

@@ -7,7 +7,7 @@ use super::run::{attendance, execute};
 use crate::{
     args::RunsCommand,
     exit::Exit,
-    live::{self, Show},
+    live::{Beginning, Show},
     output::{self, harmless},
     terminal,
 };
@@ -44,7 +44,7 @@ pub(crate) async fn runs(command: RunsCommand, environment: Environment) -> Resu
         } => {
             app.refuse_runs("continue runs")?;
             let run = app.find_run(&id).await?;
-            let cursor = live::newest(&app).await?;
+            let beginning = Beginning::now(&app).await?;
             let fence = app
                 .take_up(
                     &run.id,
@@ -54,7 +54,7 @@ pub(crate) async fn runs(command: RunsCommand, environment: Environment) -> Resu
                 )
                 .await?;
             let show = if json { Show::Json } else { Show::Lines };
-            execute(&app, fence, cursor, show, attended, None).await
+            execute(&app, fence, beginning, show, attended, None).await
         }
     }
 }
