@@ -11,9 +11,11 @@ impl App {
         Ok(self.store.read(|db| db.approvals().pending()).await?)
     }
 
-    /// The question whose id begins like this.
+    /// The question whose id begins like this, as it really is: that of a run whose process is gone
+    /// is withdrawn.
     pub async fn find_question(&self, prefix: &str) -> Result<Approval> {
         let prefix = prefix.to_owned();
+        self.store.call(|db| db.runs().mark_orphans()).await?;
         Ok(self
             .store
             .read(move |db| db.approvals().find(&prefix))
