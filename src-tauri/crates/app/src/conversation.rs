@@ -21,6 +21,8 @@ pub(crate) struct Resumed {
     pub(crate) messages: Vec<Message>,
     pub(crate) used: Used,
     pub(crate) evidence: Vec<Evidence>,
+    /// It was under way before.
+    pub(crate) goes_on: bool,
 }
 
 const CONTINUED: &str = "The run was interrupted and goes on now. The screen and the files may have \
@@ -100,6 +102,7 @@ pub(crate) async fn load(
         messages,
         used,
         evidence,
+        goes_on,
     })
 }
 

@@ -40,6 +40,9 @@ pub struct Options {
     pub marker: Option<String>,
     /// `cmd` in key names means control instead of super.
     pub cmd_is_ctrl: bool,
+    /// Nothing is done before a picture was taken: for a run that goes on after an interruption, whose
+    /// last action may have taken effect.
+    pub look_first: bool,
 }
 
 impl Options {
@@ -63,6 +66,7 @@ impl Options {
             off_limits: None,
             marker: None,
             cmd_is_ctrl: false,
+            look_first: false,
         }
     }
 }
@@ -92,6 +96,7 @@ impl GuiBackend {
                 keys: KeyOptions {
                     cmd_is_ctrl: options.cmd_is_ctrl,
                 },
+                look_first: options.look_first,
             },
         );
         Self {

@@ -45,6 +45,8 @@ pub struct SessionOptions {
     pub marker: Option<String>,
     /// How key names are read.
     pub keys: KeyOptions,
+    /// Nothing is done before a picture was taken.
+    pub look_first: bool,
 }
 
 /// What an action may ask of its surroundings while it runs.
@@ -142,6 +144,11 @@ impl GuiSession {
     /// The last picture.
     pub fn frame(&self) -> Option<&Frame> {
         self.frame.as_ref()
+    }
+
+    /// A picture must be taken before anything is done.
+    pub fn must_look(&self) -> bool {
+        self.options.look_first && self.frame.is_none()
     }
 
     /// Remembers where the last picture is kept.

@@ -146,6 +146,13 @@ impl Wanted {
                 })
                 .collect::<Result<_, _>>()?,
         };
+        if session.must_look() && actions.iter().any(ComputerAction::is_control) {
+            return Err(GuiError::Stale(
+                "this run was interrupted, and its last action may have taken effect: nothing was \
+                 done now, here is the screen as it is"
+                    .into(),
+            ));
+        }
         let needs_sight = |action: &ComputerAction| {
             matches!(action.place(), Some(Place::Sent(_)))
                 || matches!(
