@@ -130,7 +130,9 @@ impl CallGate {
             // Somebody may have answered in this very moment; then that counts.
             match self.closed(&id).await {
                 Some(approval) if !shared.cancel.is_cancelled() => self.take(approval, question),
-                _ => Err(Denied { reason: UNANSWERED.to_owned() }),
+                _ => Err(Denied {
+                    reason: UNANSWERED.to_owned(),
+                }),
             }
         };
         let _gone = shared.events.send(Event::ApprovalClosed(id.to_string()));
@@ -139,8 +141,17 @@ impl CallGate {
 
     async fn close_unanswered(&self, id: &ApprovalId) {
         let note = Some("nobody answered in time".to_owned());
-        let (id, no) = (id.clone(), Answer { decision: Reply::Deny, note });
-        let closing = self.shared.store.call(move |db| db.approvals().answer(&id, &no, "run"));
+        let (id, no) = (
+            id.clone(),
+            Answer {
+                decision: Reply::Deny,
+                note,
+            },
+        );
+        let closing = self
+            .shared
+            .store
+            .call(move |db| db.approvals().answer(&id, &no, "run"));
         if let Err(error) = closing.await {
             tracing::warn!(%error, "closing an approval that nobody answered");
         }

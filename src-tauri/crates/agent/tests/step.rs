@@ -1,6 +1,9 @@
 //! The step function, event by event.
 
-#![expect(clippy::expect_used, reason = "a test's helpers may fail the test as the test itself may")]
+#![expect(
+    clippy::expect_used,
+    reason = "a test's helpers may fail the test as the test itself may"
+)]
 
 use openspace_agent::{
     CallResult, Effect, Event, Limit, Limits, Outcome, Pause, Reason, State, step,

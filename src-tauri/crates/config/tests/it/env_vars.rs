@@ -108,5 +108,9 @@ fn the_readme_lists_every_variable() {
         .and_then(|(_, rest)| rest.split_once("<!-- /variables -->"))
         .map(|(inside, _)| inside);
     let expected = openspace_config::env_vars::markdown();
-    assert_eq!(inside, Some(expected.as_str()), "put this between the marks:\n{expected}");
+    assert_eq!(
+        inside,
+        Some(expected.as_str()),
+        "put this between the marks:\n{expected}"
+    );
 }

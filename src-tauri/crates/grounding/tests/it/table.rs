@@ -1,6 +1,5 @@
 //! The table of the design, cell by cell: `ask every time` · `ask for risky steps` · `hands-off`.
 
-
 use openspace_grounding::{
     Action, ProgramLaunch, ScreenApp, ShellCommand,
     policy::{Grant, Grants, HandsOff, Permission, Policy, PolicyInputs, Preset},
@@ -12,7 +11,8 @@ use crate::support::{
 
 use Outcome::{Allow, Ask, Deny};
 
-pub(crate) const PRESETS: [Preset; 3] = [Preset::AskEveryTime, Preset::AskForRisky, Preset::HandsOff];
+pub(crate) const PRESETS: [Preset; 3] =
+    [Preset::AskEveryTime, Preset::AskForRisky, Preset::HandsOff];
 
 pub(crate) fn row(action: &Action, right: [Outcome; 3]) {
     for (preset, right) in PRESETS.into_iter().zip(right) {

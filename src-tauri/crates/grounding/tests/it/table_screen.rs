@@ -7,12 +7,9 @@ use openspace_grounding::{
     policy::{Grants, Permission, Policy, Preset},
 };
 
-use crate::support::{
-    DATA, Outcome, WORK, app, outcome, outcome_with, policy, question, screen,
-};
+use crate::support::{DATA, Outcome, WORK, app, outcome, outcome_with, policy, question, screen};
 
 use Outcome::{Allow, Ask, Deny};
-
 
 use crate::table::*;
 
