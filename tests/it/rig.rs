@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use openspace_testkit::{
     cli::{Output, Program},
     home::TestHome,
-    leak::LeakCheck,
+    leak::{LeakCheck, Process},
     model::{ModelServer, Rules, Script},
     screen::{Options, TestScreen},
 };
@@ -26,9 +26,14 @@ pub(crate) struct Rig {
 impl Rig {
     /// A rig without a screen.
     pub(crate) fn headless(script: impl Into<Script>) -> Self {
+        Self::headless_with(Rules::default(), script)
+    }
+
+    /// The same, with another service behind the address.
+    pub(crate) fn headless_with(rules: Rules, script: impl Into<Script>) -> Self {
         let home = TestHome::new().expect("a temporary home");
         let leaks = LeakCheck::start(&home);
-        let server = ModelServer::start_with(script, Rules::default()).expect("a model server");
+        let server = ModelServer::start_with(script, rules).expect("a model server");
         Self {
             server,
             screen: None,
@@ -39,7 +44,16 @@ impl Rig {
 
     /// A rig with a screen of its own.
     pub(crate) fn with_screen(options: Options, script: impl Into<Script>) -> Self {
-        let mut rig = Self::headless(script);
+        Self::with_screen_and(options, Rules::default(), script)
+    }
+
+    /// The same, with another service behind the address.
+    pub(crate) fn with_screen_and(
+        options: Options,
+        rules: Rules,
+        script: impl Into<Script>,
+    ) -> Self {
+        let mut rig = Self::headless_with(rules, script);
         let mark = Some(rig.home.mark().clone());
         rig.screen = Some(TestScreen::start(Options { mark, ..options }).expect("a screen"));
         rig
@@ -48,6 +62,11 @@ impl Rig {
     /// The screen.
     pub(crate) fn screen(&self) -> &TestScreen {
         self.screen.as_ref().expect("this rig has a screen")
+    }
+
+    /// The processes the test has left running so far.
+    pub(crate) fn processes(&self) -> Vec<Process> {
+        self.leaks.processes()
     }
 
     /// Variables of the program: the home's, the screen's, the model's.
