@@ -5,8 +5,6 @@
 
 #[path = "x11/accessibility.rs"]
 mod accessibility;
-#[path = "x11/bench.rs"]
-mod bench;
 #[path = "x11/capture.rs"]
 mod capture;
 #[path = "x11/clipboard.rs"]

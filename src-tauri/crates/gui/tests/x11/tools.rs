@@ -1,7 +1,7 @@
 //! The tools on a real screen: what the model sees is where its clicks land.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -200,24 +200,4 @@ async fn d04_a_dead_place_is_told() {
     }
     let output = call(&backend, "computer", click).await;
     assert!(output.is_error, "{}", text(&output));
-}
-
-/// What a click and its answer cost without a model; printed, not judged.
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "a measurement"]
-async fn cost_of_a_step() {
-    let screen = TestScreen::start(ScreenOptions::sized(1920, 1080)).unwrap();
-    let window = Window::full(&screen).with_probes(200);
-    let _target = RawTarget::start(&screen, window).unwrap();
-    let backend = backend(&screen);
-    call(&backend, "computer", json!({"action": "screenshot"})).await;
-    let mut samples = Vec::new();
-    for index in 0..31 {
-        let click = json!({"action": "left_click", "coordinate": [400 + index, 300]});
-        let started = Instant::now();
-        call(&backend, "computer", click).await;
-        samples.push(started.elapsed());
-    }
-    samples.sort();
-    println!("a click with its answer: {:?} p50", samples[15]);
 }
