@@ -12,7 +12,7 @@ mod stop;
 use std::sync::Arc;
 
 use clap::CommandFactory as _;
-use openspace_app::{App, Code, Environment, Failure, Flag, InstanceKind, Surface};
+use openspace_app::{App, Code, Configuration, Environment, Failure, Flag, InstanceKind, Surface};
 
 use crate::{
     args::{Cli, Command},
@@ -59,6 +59,18 @@ pub(crate) fn open(
     flags: &[Flag],
 ) -> Result<Arc<App>, Failure> {
     let app = App::open(environment, surface(InstanceKind::Cli, false, asks)?, flags)?;
+    logging::to_stderr(&app.values().log.level)?;
+    Ok(app)
+}
+
+/// The same for commands that must work however wrong the settings are; what is wrong is told.
+pub(crate) fn open_anyway(environment: Environment) -> Result<Arc<App>, Failure> {
+    let (configuration, wrong) = Configuration::read_or_default(&environment)?;
+    if let Some(failure) = wrong {
+        output::failure(&failure);
+    }
+    let surface = surface(InstanceKind::Cli, false, false)?;
+    let app = App::open_with(environment, surface, configuration)?;
     logging::to_stderr(&app.values().log.level)?;
     Ok(app)
 }

@@ -68,12 +68,36 @@ impl Configuration {
         })?;
         Ok(Self { paths, settings })
     }
+
+    /// The same for what must work however wrong the settings are: then they are the defaults, and
+    /// the second value says why.
+    pub fn read_or_default(environment: &Environment) -> Result<(Self, Option<Failure>)> {
+        let wrong = match Self::read(environment, &[]) {
+            Ok(configuration) => return Ok((configuration, None)),
+            Err(failure) => failure,
+        };
+        let paths = paths(environment)?;
+        let settings = Layers::new(SCHEMA)
+            .load::<Settings>()
+            .map_err(|errors| Failure::new(Code::Internal, errors.to_string()))?;
+        Ok((Self { paths, settings }, Some(wrong)))
+    }
 }
 
 impl App {
     /// Opens everything.
     pub fn open(environment: Environment, surface: Surface, flags: &[Flag]) -> Result<Arc<Self>> {
-        let Configuration { paths, settings } = Configuration::read(&environment, flags)?;
+        let configuration = Configuration::read(&environment, flags)?;
+        Self::open_with(environment, surface, configuration)
+    }
+
+    /// Opens everything with settings that were read before.
+    pub fn open_with(
+        environment: Environment,
+        surface: Surface,
+        configuration: Configuration,
+    ) -> Result<Arc<Self>> {
+        let Configuration { paths, settings } = configuration;
         let language = language(&environment, &settings.values)?;
         let catalogue = Catalogue::load(language)
             .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;

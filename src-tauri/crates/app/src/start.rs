@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Back ends of the settings of older programs that are not part of this version.
-const LATER_BACKENDS: [&str; 3] = ["mcp", "web", "system"];
+pub(crate) const LATER_BACKENDS: [&str; 3] = ["mcp", "web", "system"];
 
 /// The back ends of a list that exist. Those that will come are left out, so that a list written for
 /// another version works; anything else is a mistake.

@@ -4,7 +4,10 @@
 use openspace_grounding::policy::{Preset, RuleScope};
 use serde::{Deserialize, Deserializer, de::Error as _};
 
-use crate::{display::private_size as parse_size, start::BACKENDS};
+use crate::{
+    display::private_size as parse_size,
+    start::{BACKENDS, LATER_BACKENDS},
+};
 
 type Checked = Result<(), String>;
 
@@ -26,7 +29,9 @@ fn one_of(text: &str, known: &[&str]) -> Checked {
 
 pub(super) fn backends<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     checked(from, |names: &Vec<String>| {
-        names.iter().try_for_each(|name| one_of(name, &BACKENDS))
+        let unknown = |name: &&String| !LATER_BACKENDS.contains(&name.as_str());
+        let mut names = names.iter().filter(unknown);
+        names.try_for_each(|name| one_of(name, &BACKENDS))
     })
 }
 
