@@ -1,6 +1,11 @@
 //! Where the log goes: standard error, or a file for processes nobody watches.
 
-use std::{fs, io, path::Path, sync::Mutex};
+use std::{
+    fs,
+    io::{self, IsTerminal as _},
+    path::Path,
+    sync::Mutex,
+};
 
 use openspace_app::{Code, Failure};
 use tracing_subscriber::{EnvFilter, fmt as format};
@@ -23,6 +28,7 @@ pub(crate) fn to_stderr(level: &str) -> Result<(), Failure> {
     let subscriber = format()
         .with_env_filter(filter(level)?)
         .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
         .without_time()
         .finish();
     // A second call in one process keeps the first.
