@@ -168,22 +168,33 @@ pub(crate) fn detach(command: &mut std::process::Command) {
 #[cfg(not(unix))]
 pub(crate) fn detach(_command: &mut std::process::Command) {}
 
+/// Attempts to start a process that a Ctrl-C may end before it has left the terminal's group.
+const ATTEMPTS: u32 = 3;
+
 /// Starts a process of ours that leaves the session, and waits until it has: before that, whatever
 /// ends this process's group or terminal would end it as well. Standard input and error are the
 /// caller's to choose.
 pub(crate) fn start_apart(command: &mut std::process::Command) -> io::Result<Child> {
-    let mut child = command.stdout(Stdio::piped()).spawn()?;
-    let mut line = String::new();
-    let told = match child.stdout.take() {
-        Some(output) => io::BufReader::new(output).read_line(&mut line)?,
-        None => 0,
-    };
-    if told > 0 {
-        return Ok(child);
+    command.stdout(Stdio::piped());
+    let mut ended = None;
+    for _ in 0..ATTEMPTS {
+        let mut child = command.spawn()?;
+        let mut line = String::new();
+        let told = match child.stdout.take() {
+            Some(output) => io::BufReader::new(output).read_line(&mut line)?,
+            None => 0,
+        };
+        if told > 0 {
+            return Ok(child);
+        }
+        let _gone = child.kill();
+        ended = Some(child.wait()?);
     }
-    let _gone = child.kill();
-    let status = child.wait()?;
-    Err(io::Error::other(format!("it ended at once ({status})")))
+    let how = ended.map(|status| format!(" ({status})"));
+    Err(io::Error::other(format!(
+        "it ended at once{}",
+        how.unwrap_or_default()
+    )))
 }
 
 /// Leaves the terminal and process group of whoever started this process, so that neither Ctrl-C
