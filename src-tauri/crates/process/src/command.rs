@@ -47,6 +47,9 @@ pub struct Command {
     pub stdin: Stdin,
     /// Where its output goes.
     pub capture: Capture,
+    /// Takes standard error, whatever `capture` says: what outlives us must not write into a pipe,
+    /// whose reader would be gone.
+    pub errors: Option<std::sync::Arc<std::fs::File>>,
     /// What it may touch; without one, everything the person may.
     pub sandbox: Option<Sandbox>,
 }
@@ -67,6 +70,7 @@ impl Command {
             run: run.into(),
             stdin: Stdin::Null,
             capture: Capture::Null,
+            errors: None,
             sandbox: None,
         }
     }

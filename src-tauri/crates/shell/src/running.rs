@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use openspace_process::{Child, Exit, Tree};
-use tokio::sync::watch;
+use tokio::{sync::watch, task::JoinHandle};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::capture::Capture;
@@ -20,6 +20,8 @@ pub(crate) struct Running {
     exit: watch::Receiver<Option<Exit>>,
     stop: CancellationToken,
     guard: DropGuard,
+    released: CancellationToken,
+    task: JoinHandle<()>,
 }
 
 impl Running {
@@ -28,10 +30,16 @@ impl Running {
         let capture = Capture::start(child.output.take().or_else(|| child.errors.take()));
         let stop = CancellationToken::new();
         let stopped = stop.clone();
+        let released = CancellationToken::new();
+        let letting_go = released.clone();
         let (ended, exit) = watch::channel(None);
-        tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             let exit = tokio::select! {
                 exit = child.wait() => exit.ok(),
+                () = letting_go.cancelled() => {
+                    child.release();
+                    return;
+                }
                 () = stopped.cancelled() => {
                     if let Err(error) = child.kill_tree().await {
                         tracing::warn!(%error, "ending a command");
@@ -49,6 +57,8 @@ impl Running {
             exit,
             guard: stop.clone().drop_guard(),
             stop,
+            released,
+            task,
         }
     }
 
@@ -71,9 +81,13 @@ impl Running {
         let _ = tokio::time::timeout(LATE, self.capture.ended()).await;
     }
 
-    /// Lets it live on without this value; whoever knows the tree ends it.
-    pub(crate) fn release(self) {
+    /// Lets it live on without this value, and without this process; whoever knows the tree ends it.
+    pub(crate) async fn release(self) {
         self.guard.disarm();
+        self.released.cancel();
+        if let Err(error) = self.task.await {
+            tracing::warn!(%error, "letting go of a program");
+        }
     }
 
     /// Ends its whole tree and waits until that is done.

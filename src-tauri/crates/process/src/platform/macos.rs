@@ -65,6 +65,9 @@ pub(crate) fn spawn(command: &Command, mark: Mark) -> Result<Child, Error> {
             Capture::Null | Capture::Merged => Stdio::null(),
         });
     let mut merged = None;
+    if let Some(file) = &command.errors {
+        builder.stderr(file.try_clone().map_err(failed)?);
+    }
     if command.capture == Capture::Merged {
         let (reader, writer) = io::pipe().map_err(failed)?;
         builder.stdout(writer.try_clone().map_err(failed)?);

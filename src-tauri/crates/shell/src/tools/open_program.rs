@@ -1,13 +1,19 @@
 //! `open_program`: a program with a window, on the screen the run works on.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    fs::File,
+    io::{Read as _, Seek as _, SeekFrom},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use openspace_grounding::{
     Action, CallContext, Effect, Evidence, Output, Permit, ProgramLaunch, ScreenApp, Tool,
     ToolError, ToolSpec,
 };
-use openspace_process::{Capture, Command, Environment, Exit};
+use openspace_process::{Command, Environment, Exit};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -118,6 +124,32 @@ fn launch(program: Program, given: Vec<String>) -> ProgramLaunch {
     }
 }
 
+/// Takes what a program complains about. Its name is gone already; the file itself goes with the
+/// last process that has it open.
+fn errors_file(folder: &Path) -> Result<Arc<File>, ToolError> {
+    tempfile::tempfile_in(folder)
+        .map(Arc::new)
+        .map_err(|error| {
+            ToolError::Failed(format!(
+                "no temporary file in `{}`: {error}",
+                folder.display()
+            ))
+        })
+}
+
+fn beginning(file: &File) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // The program shares the position in the file; it has ended, so moving it harms nobody.
+    let mut file = file;
+    let read = file
+        .seek(SeekFrom::Start(0))
+        .and_then(|_| file.take(COMPLAINT as u64 * 4).read_to_end(&mut bytes));
+    if let Err(error) = read {
+        tracing::warn!(%error, "reading what a program complained about");
+    }
+    bytes
+}
+
 #[async_trait]
 impl Tool for OpenProgram {
     fn spec(&self) -> &ToolSpec {
@@ -152,7 +184,8 @@ impl Tool for OpenProgram {
             environment,
         );
         command.arguments = launch.arguments.iter().map(Into::into).collect();
-        command.capture = Capture::Errors;
+        let errors = errors_file(&context.folders.scratch)?;
+        command.errors = Some(Arc::clone(&errors));
         if self.shared.processes.is_closed() {
             return Err(ToolError::Cancelled);
         }
@@ -182,7 +215,7 @@ impl Tool for OpenProgram {
                     "Opened {name} (process {}). It may take a moment to appear on the screen.",
                     running.tree.root()
                 );
-                running.release();
+                running.release().await;
                 return Ok(Output::text(text));
             }
             Some(Exit::Code(0)) => format!(
@@ -190,8 +223,7 @@ impl Tool for OpenProgram {
                  that was already open. Look at the screen."
             ),
             Some(exit) => {
-                running.settle().await;
-                let complaint = render::clean(&running.capture.finish().kept);
+                let complaint = render::clean(&beginning(&errors));
                 let complaint: String = complaint.chars().take(COMPLAINT).collect();
                 let how = match exit {
                     Exit::Code(code) => format!("exit code {code}"),

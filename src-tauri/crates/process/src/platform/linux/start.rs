@@ -105,6 +105,10 @@ pub(crate) fn spawn(command: &Command, mark: Mark) -> Result<Child, Error> {
         }
     };
 
+    if let Some(file) = &command.errors {
+        builder.stderr(file.try_clone().map_err(failed)?);
+    }
+
     let value = mark.value();
     // SAFETY: the closure makes system calls only; it takes no lock and allocates nothing (errors
     // are plain numbers).
