@@ -1,0 +1,116 @@
+//! Runners that neither obey nor die.
+
+use std::time::{Duration, Instant};
+
+use openspace_app::RunStatus;
+use openspace_testkit::{
+    InputWatch,
+    model::{Script, SeenRequest, Turn},
+    wait_until,
+};
+use rustix::process::Signal;
+
+use super::{LONG, SCREEN, World, alive, signal};
+
+/// Types for long, and once it is asked again ends.
+fn script() -> Script {
+    let mut typed = false;
+    Script::decide(move |seen: &SeenRequest| {
+        if seen.turns() == 0 {
+            return Turn::screenshot();
+        }
+        if std::mem::replace(&mut typed, true) {
+            return Turn::done("The rest can wait.");
+        }
+        Turn::type_text(&"The quick brown FOX. ".repeat(450))
+    })
+}
+
+/// No input event comes any more; how many there were.
+fn settled(watch: &InputWatch) -> usize {
+    let mut last = (watch.inputs().len(), Instant::now());
+    let quiet = wait_until(LONG, || {
+        let now = watch.inputs().len();
+        if now != last.0 {
+            last = (now, Instant::now());
+        }
+        last.1.elapsed() > Duration::from_millis(300)
+    });
+    assert!(quiet, "input goes on and on");
+    last.0
+}
+
+/// A runner suspended in the middle of typing keeps its run: nobody else can have it, nothing is typed
+/// meanwhile. Stopping it ends it, and whoever continues the run is alone, also after the first one was
+/// told to go on.
+#[test]
+fn a_suspended_runner_never_acts_beside_its_successor() {
+    let world = World::on_screen(script());
+    let target = world.target();
+    let watch = InputWatch::start(world.screen()).expect("a watch");
+    let mut first = world.start(&[&["run", "type"], SCREEN]);
+    let id = world.run_of("type");
+    assert!(watch.wait_for(200, LONG), "it types");
+    let pid = world.runner_of(&id);
+    signal(pid, Signal::STOP);
+    let typed = settled(&watch);
+
+    // Suspended is not dead: looking does not change it, and nobody else can have it.
+    assert_eq!(world.looked_at(&id).status, RunStatus::Running);
+    let refused = world.openspace(&["runs", "continue", id.as_str()]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert_eq!(watch.inputs().len(), typed);
+    let listed = world.openspace(&["runs", "list", "--status", "running"]);
+    assert!(listed.stdout.contains(id.as_str()), "{listed:?}");
+
+    let stopped = world.openspace(&["stop", id.as_str()]);
+    assert_eq!(stopped.code, Some(0), "{stopped:?}");
+    assert!(!alive(pid), "a runner that does not obey is ended");
+    let since = Instant::now();
+    world.released(since);
+    world.ended(since, "");
+    first.wait(LONG).expect("it is dead");
+    let ended = world.looked_at(&id).status;
+    assert!(
+        matches!(ended, RunStatus::Interrupted | RunStatus::Stopped),
+        "{ended}"
+    );
+
+    let before = settled(&watch);
+    let continued = world.openspace(&["runs", "continue", id.as_str()]);
+    signal(pid, Signal::CONT);
+    assert_eq!(continued.code, Some(0), "{continued:?}");
+    assert_eq!(continued.stdout, "The rest can wait.\n");
+    assert_eq!(settled(&watch), before, "nobody typed after the stop");
+    drop(target);
+    world.finish();
+}
+
+/// The same while it is told to go on before its time is up: then it obeys the stop itself.
+#[test]
+fn a_runner_that_wakes_up_obeys_the_stop_that_waits_for_it() {
+    let world = World::on_screen(script());
+    let target = world.target();
+    let watch = InputWatch::start(world.screen()).expect("a watch");
+    let mut first = world.start(&[&["run", "type"], SCREEN]);
+    let id = world.run_of("type");
+    assert!(watch.wait_for(200, LONG), "it types");
+    let pid = world.runner_of(&id);
+    signal(pid, Signal::STOP);
+    let typed = settled(&watch);
+    world.tell(
+        &id,
+        openspace_app::CommandKind::Stop,
+        &serde_json::json!({}),
+    );
+    signal(pid, Signal::CONT);
+    let output = first.wait(LONG).expect("it ends");
+    assert_eq!(output.code, Some(3), "{output:?}");
+    assert_eq!(world.run(&id).status, RunStatus::Stopped);
+    // Releases are allowed, and what was on its way when it was suspended: one key with its modifier.
+    let more = settled(&watch) - typed;
+    assert!(more <= 12, "{more} events after the stop");
+    world.released(Instant::now());
+    drop(target);
+    world.finish();
+}
