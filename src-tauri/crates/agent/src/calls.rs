@@ -75,6 +75,8 @@ impl Calls {
                 Evidence::File { .. } | Evidence::Command { .. } => None,
             });
         let acts = self.acts_on_screen(call);
+        // What a slow program does is seen by the next look only.
+        let effect = visible_change.filter(|changed| acts || *changed);
         self.tell(
             "step.call_finished",
             json!({
@@ -97,7 +99,7 @@ impl Calls {
             content,
             is_error: output.is_error,
             evidence: output.evidence,
-            visible_change: visible_change.filter(|_| acts),
+            visible_change: effect,
         }));
     }
 

@@ -31,7 +31,8 @@ pub struct CallResult {
     pub is_error: bool,
     /// Facts for the final report.
     pub evidence: Vec<Evidence>,
-    /// It acted on the screen: whether anything visible changed.
+    /// It acted on the screen: whether anything visible changed. It only looked: true when the screen
+    /// has changed since the last look.
     pub visible_change: Option<bool>,
 }
 

@@ -29,6 +29,15 @@ impl Default for SettleOptions {
 }
 
 impl SettleOptions {
+    /// After keys and text, which nearly always show: programs draw them later than they draw what a
+    /// click does, and text that is told to have had no effect is typed again.
+    pub fn after_keys(self) -> Self {
+        Self {
+            react: (self.react * 6).min(self.limit / 2),
+            ..self
+        }
+    }
+
     /// For the steps between the first and the last of a batch: the next action must meet a drawn
     /// screen, but nobody looks at it.
     pub fn between_actions(self) -> Self {

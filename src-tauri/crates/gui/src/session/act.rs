@@ -141,7 +141,12 @@ impl GuiSession {
         let secrets =
             tree.map(|tree| thread::spawn(move || tree.passwords(Instant::now() + LOOKUP)));
         let options = if last {
-            self.options.settle
+            match action {
+                ComputerAction::Type { .. } | ComputerAction::Key { .. } => {
+                    self.options.settle.after_keys()
+                }
+                _ => self.options.settle,
+            }
         } else {
             self.options.settle.between_actions()
         };

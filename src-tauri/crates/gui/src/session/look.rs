@@ -21,6 +21,14 @@ impl GuiSession {
         let (monitors, monitor) = self.monitors()?;
         let secrets = self.secrets();
         let (capture, note) = self.grab(&monitor)?;
+        if self
+            .frame
+            .as_ref()
+            .is_some_and(|frame| frame.capture != capture)
+        {
+            // What was done before may have shown late.
+            self.unmoved = 0;
+        }
         self.show(&monitors, monitor, capture, secrets, note)
     }
 

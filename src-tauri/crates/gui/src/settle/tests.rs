@@ -134,3 +134,28 @@ fn d11_a_stop_ends_the_waiting() {
     let ended = settle(SettleOptions::default(), None, &mut script);
     assert_eq!(ended.unwrap_err(), GuiError::Cancelled);
 }
+
+/// After keys a screen that has not changed yet is given longer than after a click, but never so long
+/// that it counts as moving.
+#[test]
+fn text_is_given_time_to_show() {
+    let late = |at: usize| -> Vec<Capture> {
+        (0..100).map(|n| screen(u8::from(n >= at), false)).collect()
+    };
+    let options = SettleOptions::default();
+    let before = screen(0, false);
+    let mut script = Script::new(late(8));
+    let settled = settle(options.after_keys(), Some(&before), &mut script).unwrap();
+    assert_eq!(
+        settled.capture,
+        screen(1, false),
+        "drawn after 350 ms, and seen"
+    );
+    let mut script = Script::new(late(100));
+    let settled = settle(options.after_keys(), Some(&before), &mut script).unwrap();
+    assert!(
+        settled.still && settled.waited < Duration::from_millis(700),
+        "{:?}",
+        settled.waited
+    );
+}
