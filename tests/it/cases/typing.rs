@@ -1,6 +1,9 @@
 //! Text arrives as it was meant, whatever the keyboard.
 
-use openspace_testkit::{GtkTarget, Options, model::Turn};
+use openspace_testkit::{
+    GtkTarget, Options,
+    model::{Script, SeenRequest, Turn},
+};
 
 use super::{ANY_PROGRAM, SOON, assert_released};
 use crate::rig::Rig;
@@ -16,15 +19,18 @@ fn keyboard(layouts: &str, group: u8) -> Options {
     }
 }
 
+/// Types into what has the focus, and looks before it says so and whenever it is asked to check.
+fn types(text: &str) -> Script {
+    let text = text.to_owned();
+    Script::decide(move |seen: &SeenRequest| match seen.turns() {
+        1 => Turn::type_text(&text),
+        turn if turn % 2 == 0 => Turn::screenshot(),
+        _ => Turn::done("It is written."),
+    })
+}
+
 fn is_typed_exactly(layouts: &str, group: u8, text: &str, settings: &[(&str, &str)]) {
-    let rig = Rig::with_screen(
-        keyboard(layouts, group),
-        vec![
-            Turn::screenshot(),
-            Turn::type_text(text),
-            Turn::done("It is written."),
-        ],
-    );
+    let rig = Rig::with_screen(keyboard(layouts, group), types(text));
     let target = GtkTarget::start(rig.screen()).expect("a form");
     for (key, value) in settings {
         let set = rig.openspace(&["config", "set", key, value]).run();
