@@ -256,6 +256,29 @@ fn d04_without_visible_effect_nothing_is_completed() {
     assert_eq!(outcome.reason, Some(Reason::NoEffect { actions: 6 }));
 }
 
+/// d04: asked to check, a model that only repeats its claim is not believed; one that looked is.
+#[test]
+fn d04_a_claim_is_believed_after_a_look_only() {
+    for looks in [false, true] {
+        let mut run = Run::started();
+        run.calls("computer");
+        run.on(result(Some(false)));
+        run.says("Clicked it, done!");
+        if looks {
+            run.calls("computer");
+            run.on(result(None));
+        }
+        run.says("It is done, really.");
+        let status = run.finish().status;
+        let wanted = if looks {
+            RunStatus::Done
+        } else {
+            RunStatus::Failed
+        };
+        assert_eq!(status, wanted, "looked: {looks}");
+    }
+}
+
 /// Limits bind before the next turn, time also within one.
 #[test]
 fn limits_end_the_run_where_they_are_reached() {
