@@ -350,6 +350,7 @@ pub(crate) const REACH_OUT: &[&str] = &[
     "xte",
     "xsendkeys",
     "wmctrl",
+    "xinput",
     "xclip",
     "xsel",
     "wl-copy",

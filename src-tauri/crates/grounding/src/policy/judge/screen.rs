@@ -148,7 +148,15 @@ impl Policy {
         // A program from a place that runs can write to is whatever they made it.
         let placed = is_system(&program) && !self.is_allowed(&program);
         let terminal = TERMINALS.contains(&name.as_str()) && !launch.arguments.is_empty();
-        let runs_code = !facts.unknown.is_empty()
+        // A command that was opened like a program is judged as one: `touch`, `curl` and `xdotool` have
+        // no window to be looked at, and would do outside the sandbox what `run_command` asks about.
+        let acts = !facts.writes.is_empty()
+            || !facts.moves.is_empty()
+            || !facts.network.is_empty()
+            || !facts.environment.is_empty()
+            || facts.reach_out.iter().any(|program| program != "xdg-open");
+        let runs_code = acts
+            || !facts.unknown.is_empty()
             || !facts.interpreters.is_empty()
             || !facts.inline_code.is_empty()
             || !facts.deletes.is_empty()
