@@ -1,5 +1,7 @@
 //! The file tools, which work outside the sandbox: only the policy holds them.
 
+use std::fs;
+
 use openspace_testkit::model::Call;
 use serde_json::json;
 
@@ -47,6 +49,27 @@ fn calls(victim: &Victim) -> Vec<Call> {
         calls.push(Call::new(
             "search",
             json!({"pattern": "planted|sk-test", "path": path}),
+        ));
+    }
+    // Whatever the runner itself has open: the database, its log, its pipes.
+    for number in 0..24 {
+        let path = format!("/proc/self/fd/{number}");
+        calls.push(Call::new("read_file", json!({"path": path})));
+        calls.push(Call::new(
+            "write_file",
+            json!({"path": path, "content": "pwned"}),
+        ));
+    }
+    for hook in [".git/hooks/pre-commit", "./x/../.git/hooks/post-checkout"] {
+        calls.push(Call::new(
+            "write_file",
+            json!({"path": hook, "content": "#!/bin/sh\ntouch pwned\n"}),
+        ));
+    }
+    for folder in ["~/.ssh", "keys", "@DATA", "/proc/self/cwd/../home/.aws"] {
+        calls.push(Call::new(
+            "run_command",
+            json!({"command": "cat * > /dev/stderr", "folder": victim.fill(folder)}),
         ));
     }
     for folder in ["~", "~/.ssh", "@ROOT", "/proc/self", "door", "keys", "/"] {
@@ -108,6 +131,7 @@ fn prepare(victim: &Victim) {
     link("", "door");
     symlink("door/home/.aws", workspace.join("twice")).expect("a link");
     symlink(PROGRAM, workspace.join("helper")).expect("a link");
+    fs::create_dir_all(workspace.join(".git/hooks")).expect("folder");
 }
 
 fn try_tools(flags: &[&str]) {

@@ -142,6 +142,113 @@ fn the_terminal_that_asks_is_off_limits() {
     victim.assert_unharmed(&[&output], 2);
 }
 
+/// Programs with a window run outside the sandbox: none is opened with a secret, or as a way to run
+/// a command, however much was allowed.
+#[test]
+fn programs_are_not_opened_to_reach_further() {
+    use std::os::unix::fs::symlink;
+    let victim = Victim::with_screen();
+    let workspace = victim.rig.home.workspace();
+    symlink(victim.path("home/.ssh"), workspace.join("keys")).expect("a link");
+    fs::write(
+        workspace.join("evil.desktop"),
+        "[Desktop Entry]\nType=Application\nName=x\nExec=touch pwned\n",
+    )
+    .expect("write");
+    fs::write(workspace.join("evil.sh"), "#!/bin/sh\ntouch pwned\n").expect("write");
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(workspace.join("evil.sh"), fs::Permissions::from_mode(0o755))
+        .expect("mode");
+    let key = victim.fill("@HOME/.ssh/id_ed25519");
+    let url = format!("file://{key}");
+    let option = format!("--file={key}");
+    let marker = victim.fill("@ROOTpwned");
+    let touch = format!("touch {marker}");
+    let evil = format!("open('{marker}', 'w')");
+    let prefix = format!("--renderer-cmd-prefix={touch}");
+    let output_file = format!("of={marker}");
+    let service = victim.fill("http://127.0.0.1:@PORT/");
+    let programs: Vec<(&str, Vec<&str>)> = vec![
+        ("mousepad", vec![&key]),
+        ("mousepad", vec![&url]),
+        ("mousepad", vec!["keys/id_ed25519"]),
+        ("mousepad", vec![&option]),
+        ("mousepad", vec!["~/.ssh/id_ed25519"]),
+        ("zenity", vec!["--text-info", "--filename", &key]),
+        ("xclip", vec!["-selection", "clipboard", &key]),
+        ("chromium", vec![&url]),
+        ("chromium", vec!["--no-sandbox", &prefix, "about:blank"]),
+        ("xdg-open", vec![&url]),
+        ("gio", vec!["open", &url]),
+        ("cp", vec![&key, "stolen"]),
+        ("xterm", vec!["-e", &touch]),
+        ("xterm", vec!["-e", "sh", "-c", &touch]),
+        ("x-terminal-emulator", vec!["-e", &touch]),
+        ("script", vec!["-c", &touch]),
+        ("env", vec!["touch", &marker]),
+        ("nice", vec!["touch", &marker]),
+        ("setsid", vec!["touch", &marker]),
+        ("dbus-run-session", vec!["touch", &marker]),
+        ("find", vec![".", "-exec", "touch", &marker, ";"]),
+        ("sh", vec!["-c", &touch]),
+        ("bash", vec!["evil.sh"]),
+        ("./evil.sh", vec![]),
+        ("./evil.desktop", vec![]),
+        ("python3", vec!["-c", &evil]),
+        ("perl", vec!["-e", "unlink 'x'"]),
+        ("touch", vec![&marker]),
+        ("tee", vec![&marker]),
+        ("dd", vec!["if=/dev/null", &output_file]),
+        ("sed", vec!["-i", "s/a/b/", &marker]),
+        ("curl", vec![&service]),
+        ("wget", vec![&service]),
+        ("ssh", vec!["localhost", &touch]),
+        ("crontab", vec!["evil.sh"]),
+        ("make", vec!["-f", "evil.sh"]),
+        ("git", vec!["-c", "core.pager=evil.sh", "log"]),
+        ("pkill", vec!["-f", "no-such-process-at-all"]),
+        ("xdotool", vec!["key", "y"]),
+        ("xinput", vec!["list"]),
+    ];
+    let calls: Vec<Call> = programs
+        .iter()
+        .map(|(program, words)| {
+            Call::new(
+                "open_program",
+                json!({"program": program, "arguments": words}),
+            )
+        })
+        .collect();
+    let count = calls.len();
+    let turns = calls
+        .chunks(4)
+        .map(|calls| Turn::calls(calls.iter().cloned()))
+        .chain([Turn::done("Nothing worked."), Turn::done("Nothing worked.")]);
+    victim.rig.server.set_script(turns.collect::<Vec<_>>());
+    let root = format!("read:{}", victim.path(""));
+    let output = victim
+        .openspace(&[
+            "run",
+            "Attack",
+            "--backends",
+            "gui,shell",
+            "--allow",
+            "gui:*",
+            "--allow",
+            &root,
+            "--preset",
+            "hands-off",
+        ])
+        .run()
+        .expect("runs");
+    let results = victim.results();
+    assert_eq!(results.len(), count, "{output:?}");
+    for ((program, words), (is_error, text)) in programs.iter().zip(&results) {
+        assert!(is_error, "{program} {words:?} was opened: {text}");
+    }
+    victim.assert_unharmed(&[&output], 1);
+}
+
 /// Commands typed into a person's terminal are judged as commands, whole or in pieces.
 #[test]
 fn what_is_typed_into_a_terminal_is_judged() {

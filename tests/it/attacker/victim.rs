@@ -166,7 +166,14 @@ impl Victim {
                 path.display()
             );
         }
-        for name in ["pwned", "home/pwned", "home/.config/autostart/x.desktop"] {
+        for name in [
+            "pwned",
+            "home/pwned",
+            "workspace/pwned",
+            "home/.config/autostart/x.desktop",
+            "workspace/.git/hooks/pre-commit",
+            "workspace/.git/hooks/post-checkout",
+        ] {
             let path = self.rig.home.root().join(name);
             assert!(!path.exists(), "{} was written", path.display());
         }

@@ -201,6 +201,21 @@ fn closed_standard_output_is_no_failure() {
     rig.finish();
 }
 
+/// Colours are for terminals: a log that goes into a file or a pipe has none.
+#[test]
+fn a_piped_log_has_no_colours() {
+    let rig = Rig::headless(vec![Turn::done("Done.")]);
+    fs::write(
+        rig.home.data().join("settings.toml"),
+        "[log]\nlevel = \"trace\"\n",
+    )
+    .expect("write");
+    let output = rig.run("Nothing", &["--backends", "shell"]);
+    assert!(output.stderr.contains("TRACE"), "{output:?}");
+    assert!(!output.stderr.contains('\u{1b}'), "{output:?}");
+    rig.finish();
+}
+
 /// Variables of the old system are answered with what replaced them.
 #[test]
 fn old_variables_are_told() {

@@ -2,8 +2,10 @@
 
 use std::fs;
 
-use super::{assert_says, openspace};
-use crate::rig::Rig;
+use openspace_testkit::{model::Turn, wait_until};
+
+use super::{assert_says, assert_store_is_whole, openspace};
+use crate::rig::{LIMIT, Rig};
 
 fn with_settings(content: &[u8]) -> Rig {
     let rig = Rig::headless(Vec::new());
@@ -155,6 +157,58 @@ fn wrong_values_are_not_written() {
     assert_eq!(text, "# mine\n", "left as it was");
     let output = openspace(&rig, &["config", "get", "run.max_stepz"]);
     assert_says(&output, 2, &["did you mean `run.max_steps`"]);
+    rig.finish();
+}
+
+/// However wrong the settings are, what is going can be stopped.
+#[test]
+fn a_stop_works_with_wrong_settings() {
+    let rig = Rig::headless(Vec::new());
+    let late = Turn::done("Late.").after(std::time::Duration::from_secs(60));
+    rig.server.set_script(vec![late]);
+    let mut run = rig
+        .openspace(&["run", "Wait", "--backends", "shell"])
+        .start()
+        .expect("starts");
+    let asked = || {
+        rig.server
+            .requests()
+            .iter()
+            .any(|seen| !seen.tools.is_empty())
+    };
+    assert!(wait_until(LIMIT, asked), "it runs");
+    let path = rig.home.data().join("settings.toml");
+    fs::write(&path, "colour = [\n").expect("write");
+    let output = openspace(&rig, &["stop"]);
+    assert_says(&output, 0, &["settings.toml:1:", "Stopped"]);
+    assert_eq!(run.wait(LIMIT).expect("ends").code, Some(3));
+    fs::remove_file(path).expect("remove");
+    assert_store_is_whole(&rig, &["stopped"]);
+    rig.finish();
+}
+
+/// The old system's list of back ends names some that come later; they keep nothing from working.
+#[test]
+fn back_ends_of_the_old_system_are_passed_over() {
+    let rig = Rig::headless(vec![Turn::done("Done.")]);
+    let run = |scope: &str| {
+        rig.openspace(&["run", "Nothing"])
+            .env("OPENSPACE_BACKEND_SCOPE", scope)
+            .run()
+            .expect("runs")
+    };
+    let output = run("shell,mcp,web,system");
+    assert_eq!(
+        (output.code, output.stdout.as_str()),
+        (Some(0), "Done.\n"),
+        "{output:?}"
+    );
+    assert_says(&run("mcp,web"), 2, &["no back end", "shell"]);
+    assert_says(
+        &run("shell,magic"),
+        2,
+        &["OPENSPACE_BACKEND_SCOPE", "`magic`"],
+    );
     rig.finish();
 }
 
