@@ -125,8 +125,8 @@ fn sizes_are_kept(screen: (u32, u32), class: ImageClass, sent: (u32, u32)) {
         _ => MODEL,
     };
     let pointed = Pointed::default();
-    let zoomed: Arc<Mutex<Option<(Point, [i32; 4])>>> = Arc::default();
-    let (known, region) = (Arc::clone(&pointed), Arc::clone(&zoomed));
+    let known = Arc::clone(&pointed);
+    let mut zoomed: Option<(Point, [i32; 4])> = None;
     let script = Script::decide(move |seen: &SeenRequest| match seen.turns() {
         0 => Turn::screenshot(),
         1 => {
@@ -134,11 +134,11 @@ fn sizes_are_kept(screen: (u32, u32), class: ImageClass, sent: (u32, u32)) {
             let point = seen.find_color(COLOUR, TOLERANCE).expect("the button");
             known.lock().expect("unbroken").push((point, picture));
             let area = [point.x - 70, point.y - 40, point.x + 130, point.y + 80];
-            *region.lock().expect("unbroken") = Some((point, area));
+            zoomed = Some((point, area));
             Turn::call(Call::computer(json!({"action": "zoom", "region": area})))
         }
         2 => {
-            let (point, area) = region.lock().expect("unbroken").expect("a region");
+            let (point, area) = zoomed.expect("a region");
             let close = seen.newest_image().expect("a closer look");
             let found = find::colour(close, COLOUR, 60).expect("the button, closer");
             let back = |at: f64, size: u32, low: i32, high: i32| {
@@ -251,13 +251,13 @@ fn d03_the_chosen_monitor_is_seen_and_clicked() {
     let clicks = target.clicks();
     assert_eq!(clicks.len(), 1, "{clicks:?}");
     assert_eq!(clicks[0].0.as_deref(), Some("on_2"), "{clicks:?}");
-    let pointer = rig.screen().pointer().expect("the pointer");
+    let at = rig.screen().pointer().expect("the pointer");
     assert_eq!(
-        pointer,
+        at,
         (clicks[0].1, clicks[0].2),
         "the pointer is on the middle monitor"
     );
-    assert!((1280..2560).contains(&pointer.0), "{pointer:?}");
+    assert!((1280..2560).contains(&at.0), "{at:?}");
     let seen = rig.server.requests();
     assert!(
         seen.iter()

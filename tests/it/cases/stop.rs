@@ -31,7 +31,8 @@ impl Clocks {
     /// A Unix time in milliseconds, as an instant.
     fn instant(&self, at: i64) -> Instant {
         let ago = self.1.as_millis() as i64 - at;
-        self.0 - Duration::from_millis(u64::try_from(ago).expect("in the past"))
+        let ago = Duration::from_millis(u64::try_from(ago).expect("in the past"));
+        self.0.checked_sub(ago).expect("after the machine started")
     }
 }
 
