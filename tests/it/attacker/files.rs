@@ -152,7 +152,9 @@ fn try_tools(flags: &[&str]) {
     let allowed = flags.contains(&home.as_str());
     let calls: Vec<Call> = calls
         .into_iter()
-        .filter(|call| !allowed || !(call.name == "write_file" && call.arguments.contains("touch")))
+        .filter(|call| {
+            !(allowed && call.name == "write_file" && call.arguments.contains("\"touch pwned"))
+        })
         .collect();
     let output = victim.attack(&calls, &flags);
     let results = victim.results();

@@ -146,7 +146,7 @@ fn the_terminal_that_asks_is_off_limits() {
 /// a command, however much was allowed.
 #[test]
 fn programs_are_not_opened_to_reach_further() {
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
     let victim = Victim::with_screen();
     let workspace = victim.rig.home.workspace();
     symlink(victim.path("home/.ssh"), workspace.join("keys")).expect("a link");
@@ -156,7 +156,6 @@ fn programs_are_not_opened_to_reach_further() {
     )
     .expect("write");
     fs::write(workspace.join("evil.sh"), "#!/bin/sh\ntouch pwned\n").expect("write");
-    use std::os::unix::fs::PermissionsExt as _;
     fs::set_permissions(workspace.join("evil.sh"), fs::Permissions::from_mode(0o755))
         .expect("mode");
     let key = victim.fill("@HOME/.ssh/id_ed25519");

@@ -1,6 +1,6 @@
 //! Questions on a terminal: only a person's own answer, to a question they saw, is one.
 
-use std::{fs, time::Duration};
+use std::{fmt::Write as _, fs, time::Duration};
 
 use openspace_testkit::{
     cli::Running,
@@ -155,14 +155,15 @@ fn outside_the_sandbox_nobody_approves_himself() {
     ];
     let mut script = String::new();
     for verb in verbs {
-        script.push_str(&format!(
+        let _written = write!(
+            script,
             "{PROGRAM} {verb}; echo \"plain $?\" >> results\n\
              {environment} setsid {PROGRAM} {verb}; echo \"cleared $?\" >> results\n\
              ({environment} setsid sh -c 'sleep 0.3; {PROGRAM} {}; echo \"orphan $?\" >> results' &)\n\
              {environment} script -qec '{PROGRAM} {}' /dev/null; echo \"pty $?\" >> results\n",
             verb.replace('\'', "\""),
             verb.replace('\'', "\""),
-        ));
+        );
     }
     script.push_str("sleep 3\n");
     let workspace = victim.rig.home.workspace();

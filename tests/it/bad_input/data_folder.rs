@@ -50,7 +50,7 @@ fn a_newer_database_is_left_alone() {
 fn somebody_elses_file_is_left_alone() {
     let rig = Rig::headless(Vec::new());
     let path = rig.home.data().join("openspace.db");
-    let garbage: Vec<u8> = (0..5000_u32).map(|n| (n * 7919 >> 3) as u8).collect();
+    let garbage: Vec<u8> = (0..5000_u32).map(|n| ((n * 7919) >> 3) as u8).collect();
     fs::write(&path, &garbage).expect("write");
     let output = openspace(&rig, &["runs", "list"]);
     assert_says(
@@ -106,6 +106,7 @@ struct Mounted(PathBuf);
 
 impl Mounted {
     /// None, with the reason printed, where this may not be done.
+    #[expect(clippy::print_stderr, reason = "a skipped test says why")]
     fn new(folder: PathBuf, options: &str) -> Option<Self> {
         let output = Command::new("mount")
             .args(["-t", "tmpfs", "-o", options, "tmpfs"])
@@ -115,11 +116,11 @@ impl Mounted {
             Ok(output) if output.status.success() => Some(Self(folder)),
             Ok(output) => {
                 let reason = String::from_utf8_lossy(&output.stderr).into_owned();
-                println!("skipped: mounting is not permitted here: {reason}");
+                eprintln!("skipped: mounting is not permitted here: {reason}");
                 None
             }
             Err(error) => {
-                println!("skipped: there is no `mount` here: {error}");
+                eprintln!("skipped: there is no `mount` here: {error}");
                 None
             }
         }
