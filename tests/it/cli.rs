@@ -199,10 +199,8 @@ fn result(stdout: &str) -> Value {
     let lines = stdout
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    lines
-        .filter(|line| line["kind"] == "result")
-        .last()
-        .expect("a result line")
+    let mut results = lines.filter(|line| line["kind"] == "result");
+    results.next().expect("a result line")
 }
 
 /// A picture of one pixel.

@@ -85,6 +85,11 @@ fn follow(_: Option<&str>, _: &AtomicBool, _: &AtomicBool) -> std::io::Result<()
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    #![expect(
+        clippy::expect_used,
+        reason = "a test's helpers may fail the test as the test itself may"
+    )]
+
     use std::{
         io::{BufRead as _, BufReader, Write as _},
         process::{Child, Command, Stdio},
