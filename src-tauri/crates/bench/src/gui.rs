@@ -6,6 +6,9 @@ mod see;
 mod step;
 mod stop;
 
+#[cfg(feature = "portable")]
+pub(crate) use see::time_portable;
+
 use anyhow::Result;
 use openspace_gui::platform::{self, Platform};
 use openspace_testkit::{Options, TestScreen};

@@ -58,6 +58,10 @@ fn run() -> Result<()> {
     if let ["give-stops", folder] = names.as_slice() {
         return store::give_stops(folder.as_ref());
     }
+    #[cfg(all(target_os = "linux", feature = "portable"))]
+    if let ["time-portable", class, times] = names.as_slice() {
+        return gui::time_portable(class, times);
+    }
     let effort = Effort { quick };
     let mut report = Report::new(json);
     match names.as_slice() {

@@ -141,9 +141,7 @@ fn exactly(
     options: TypeOptions,
 ) -> Result<()> {
     let form = GtkTarget::start(screen)?;
-    let entry = form.area("entry").context("the entry of the form")?;
-    let (x, y) = entry.centre();
-    click(input, InputPoint { x, y })?;
+    // The entry has the focus from the start.
     input.type_text(text, options, &always)?;
     let got = form.wait_for_text("entry", text, ARRIVAL);
     ensure!(got == text, "typed {text:?}, the entry holds {got:?}");
