@@ -47,7 +47,13 @@ fn detached_runs_outlive_the_session_that_asked() {
     let second = world.run_of("two");
     // `--detach` has returned once the line after it has queued its run; for the second one this
     // waits for the shell to be where it sleeps.
-    let sleeping = wait_until(LONG, || !world.processes("sleep 600").is_empty());
+    let sleeping = wait_until(LONG, || {
+        // The shell's own command line has these words in it, too.
+        let processes = world.processes("sleep 600");
+        processes
+            .iter()
+            .any(|process| process.command == "sleep 600")
+    });
     assert!(sleeping, "{}", asker.stdout());
     for pid in session(asker.id()) {
         super::kill(pid);
