@@ -48,7 +48,7 @@ pub fn private_display(
     size: &str,
 ) -> Result<DemoDisplay> {
     let (width, height) = crate::display::private_size(size)?;
-    let session = crate::display::private::PrivateSession::start(width, height, runtime)?;
+    let session = crate::display::private::PrivateSession::start(width, height, runtime, None)?;
     environment.remove("WAYLAND_DISPLAY");
     environment.insert("DISPLAY", session.display.name());
     environment.insert("XAUTHORITY", session.display.authority());

@@ -6,7 +6,7 @@ use openspace_gui::{
     Key, OffLimits, Window, choose_monitor,
     platform::{self, Platform},
 };
-use openspace_store::Store;
+use openspace_store::{RunId, Store};
 
 use crate::{App, Code, Display, Failure, RunSpec, failure::Result};
 
@@ -42,9 +42,9 @@ impl OpenDisplay {
 
 impl App {
     /// Opens the display a run asks for, or says why there is none.
-    pub(crate) fn open_display(&self, spec: &RunSpec) -> Result<OpenDisplay> {
+    pub(crate) fn open_display(&self, spec: &RunSpec, run: Option<&RunId>) -> Result<OpenDisplay> {
         let open = match &spec.display {
-            Display::Private => self.open_private(),
+            Display::Private => self.open_private(run),
             Display::Named(name) => self.open_named(Some(name.clone()), false),
             Display::Session => {
                 let wayland = self.desktop.wayland_display().is_some();
@@ -97,9 +97,9 @@ impl App {
     }
 
     #[cfg(target_os = "linux")]
-    fn open_private(&self) -> Result<OpenDisplay> {
+    fn open_private(&self, run: Option<&RunId>) -> Result<OpenDisplay> {
         let (width, height) = private_size(&self.values().screen.private_size)?;
-        let session = private::PrivateSession::start(width, height, &self.paths.runtime)?;
+        let session = private::PrivateSession::start(width, height, &self.paths.runtime, run)?;
         let platform = platform::open(&platform::Options {
             display: Some(session.display.name().to_owned()),
             authority: Some(session.display.authority().to_owned()),
@@ -128,7 +128,7 @@ impl App {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn open_private(&self) -> Result<OpenDisplay> {
+    fn open_private(&self, _run: Option<&RunId>) -> Result<OpenDisplay> {
         Err(Failure::new(
             Code::Unavailable,
             "a display of its own exists on Linux only",
@@ -258,6 +258,7 @@ pub(crate) mod private {
     };
 
     use openspace_gui::platform::PrivateDisplay;
+    use openspace_store::RunId;
 
     use crate::{Code, Failure, failure::Result};
 
@@ -270,7 +271,14 @@ pub(crate) mod private {
     }
 
     impl PrivateSession {
-        pub(crate) fn start(width: u32, height: u32, folder: &Path) -> Result<Self> {
+        /// With a run, whatever the bus starts carries the run's mark, so that the guard finds it
+        /// however early the runner dies.
+        pub(crate) fn start(
+            width: u32,
+            height: u32,
+            folder: &Path,
+            run: Option<&RunId>,
+        ) -> Result<Self> {
             openspace_config::paths::create_private(folder).map_err(|error| {
                 Failure::new(
                     Code::Store,
@@ -279,7 +287,7 @@ pub(crate) mod private {
             })?;
             let display = PrivateDisplay::start(width, height, folder)
                 .map_err(|error| super::no_screen(&error))?;
-            let (bus, bus_address) = match start_bus(&display) {
+            let (bus, bus_address) = match start_bus(&display, run) {
                 Ok((bus, address)) => (Some(bus), Some(address)),
                 Err(error) => {
                     tracing::info!(%error, "no message bus for the private display");
@@ -300,7 +308,10 @@ pub(crate) mod private {
         }
     }
 
-    fn start_bus(display: &PrivateDisplay) -> std::io::Result<(Child, String)> {
+    fn start_bus(
+        display: &PrivateDisplay,
+        run: Option<&RunId>,
+    ) -> std::io::Result<(Child, String)> {
         let mut command = Command::new("dbus-daemon");
         command
             .args(["--session", "--nofork", "--nopidfile", "--print-address=1"])
@@ -309,6 +320,9 @@ pub(crate) mod private {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
+        if let Some(run) = run {
+            command.env("OPENSPACE_RUN_ID", run.as_str());
+        }
         crate::guard::detach(&mut command);
         let mut bus = command.spawn()?;
         let mut address = String::new();

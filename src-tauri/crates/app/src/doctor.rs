@@ -160,7 +160,7 @@ impl App {
 
     fn check_screen(&self) -> Vec<Check> {
         let spec = self.plain_spec(String::new());
-        let open = match self.open_display(&spec) {
+        let open = match self.open_display(&spec, None) {
             Ok(open) => open,
             Err(failure) => return vec![Check::failed("screen", Health::Warning, &failure)],
         };

@@ -121,7 +121,7 @@ impl App {
         guard.begin(fence.run());
         let mut screen_note = String::from("there is none for this run");
         let opened = if spec.backends.iter().any(|backend| backend == "gui") {
-            match self.open_display(&spec) {
+            match self.open_display(&spec, Some(fence.run())) {
                 Ok(open) => Some(open),
                 // The other back ends work without a screen; the model and the record say why. A
                 // monitor that does not exist is a mistake to be told, not to be worked around.

@@ -264,11 +264,19 @@ fn release(run: &RunId, watched: &Watched) {
     }
 }
 
+/// What the runner was about to start when it died carries the run's mark only after this long.
+const STARTING: std::time::Duration = std::time::Duration::from_millis(50);
+
 fn end_processes(run: &RunId, watched: &Watched) {
-    if let Err(error) = openspace_process::kill_marked(run.as_str()) {
-        tracing::warn!(%error, %run, "ending processes");
-    }
+    let end_marked = || {
+        if let Err(error) = openspace_process::kill_marked(run.as_str()) {
+            tracing::warn!(%error, %run, "ending processes");
+        }
+    };
+    end_marked();
     for pid in watched.groups.iter().chain(&watched.display) {
         openspace_process::kill_group(*pid);
     }
+    std::thread::sleep(STARTING);
+    end_marked();
 }
