@@ -13,7 +13,7 @@ use crate::{
 pub(crate) fn measure(arguments: &[String]) -> Result<ExitCode> {
     setup::install(&[Purpose::Demo], Consent::Given)?;
     let build = words("build --release --package openspace-bench");
-    let mut full = cargo();
+    let mut full = cargo()?;
     full.args(&build).args(["--features", "portable"]);
     // The comparison with other implementations needs libraries to compile; our own figures do not.
     let compared =
@@ -22,12 +22,12 @@ pub(crate) fn measure(arguments: &[String]) -> Result<ExitCode> {
         say(&format!(
             "going on without the comparison with xcap and enigo: {error:#}"
         ));
-        run("build", cargo().args(&build))?;
+        run("build", cargo()?.args(&build))?;
     }
     // The budget of an idle run is about the program itself.
     run(
         "build",
-        cargo().args(words("build --release --bin openspace")),
+        cargo()?.args(words("build --release --bin openspace")),
     )?;
     let mut command = Command::new(built("release", "openspace-bench")?);
     command.args(arguments);

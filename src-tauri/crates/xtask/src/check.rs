@@ -9,10 +9,10 @@ use crate::run::{cargo, run, words};
 
 pub(crate) fn all() -> Result<ExitCode> {
     // Both are tried, so that one round tells everything.
-    let formatted = run("format", cargo().args(words("fmt --all --check")));
+    let formatted = run("format", cargo()?.args(words("fmt --all --check")));
     let clean = run(
         "lint",
-        cargo().args(words(
+        cargo()?.args(words(
             "clippy --workspace --all-targets --features openspace-desktop/desktop --quiet -- --deny warnings",
         )),
     );

@@ -12,7 +12,7 @@ use crate::{
 
 pub(crate) fn show(arguments: &[String]) -> Result<ExitCode> {
     let yes = arguments.iter().any(|argument| argument == "--yes");
-    run("build", cargo().args(["build", "--bin", "openspace"]))?;
+    run("build", cargo()?.args(["build", "--bin", "openspace"]))?;
     setup::install(
         &[Purpose::Demo],
         if yes { Consent::Given } else { Consent::Ask },

@@ -10,18 +10,36 @@ use std::{
 
 use anyhow::{Context as _, Result, bail};
 
-/// The root of the repository.
-pub(crate) fn root() -> &'static Path {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    // src-tauri/crates/xtask
-    here.ancestors().nth(3).unwrap_or(here)
+/// The file that only this repository's root has at this place.
+const OWN_MANIFEST: &str = "src-tauri/crates/xtask/Cargo.toml";
+
+/// The root of the repository we were called in, not the one we were built from: two checkouts may
+/// share a target folder, and with it this program.
+pub(crate) fn root() -> Result<PathBuf> {
+    let told = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let current = env::current_dir().context("finding the current folder")?;
+    root_above(told.as_deref(), &current)
+}
+
+/// The nearest root at or above the folder that cargo told us, else at or above the current one.
+fn root_above(told: Option<&Path>, current: &Path) -> Result<PathBuf> {
+    let places = told.into_iter().chain([current]);
+    let mut folders = places.flat_map(Path::ancestors);
+    let found = folders
+        .find(|folder| folder.join(OWN_MANIFEST).is_file() && folder.join("Cargo.toml").is_file());
+    found.map(Path::to_owned).with_context(|| {
+        format!(
+            "`{}` lies in no checkout of this repository; change into one and try again",
+            current.display()
+        )
+    })
 }
 
 /// The cargo that runs us, in the root of the repository.
-pub(crate) fn cargo() -> Command {
+pub(crate) fn cargo() -> Result<Command> {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root());
-    command
+    command.current_dir(root()?);
+    Ok(command)
 }
 
 /// A binary of this workspace in the profile's folder (`debug`, `release`), beside which we lie
@@ -99,4 +117,68 @@ pub(crate) fn shown(command: &Command) -> String {
 /// Arguments as the operating system takes them.
 pub(crate) fn words(text: &str) -> Vec<OsString> {
     text.split_whitespace().map(OsString::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A folder with two checkouts in it, gone afterwards.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn with_checkouts(name: &str, checkouts: &[&str]) -> Self {
+            let folder = env::temp_dir().join(format!("xtask-{name}-{}", std::process::id()));
+            for checkout in checkouts {
+                let root = folder.join(checkout);
+                fs::create_dir_all(root.join("src-tauri/crates/xtask/src")).expect("folders");
+                for manifest in ["Cargo.toml", OWN_MANIFEST] {
+                    fs::write(root.join(manifest), "").expect("a manifest");
+                }
+            }
+            fs::create_dir_all(&folder).expect("a folder");
+            Self(folder)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            // Whatever cannot be removed lies in the temporary folder, where it does no harm.
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    /// What cargo says counts, then where we are; the crate's own manifest is not the root's.
+    #[test]
+    fn the_root_is_that_of_the_checkout_we_are_called_in() {
+        let folder = Folder::with_checkouts("roots", &["one", "two"]);
+        let (one, two) = (folder.0.join("one"), folder.0.join("two"));
+        let inside = |root: &Path| root.join("src-tauri/crates/xtask");
+        let found = |told: Option<&Path>, current: &Path| root_above(told, current).expect("found");
+        assert_eq!(found(Some(&inside(&one)), &two), one);
+        assert_eq!(found(None, &inside(&two).join("src")), two);
+        assert_eq!(found(None, &two), two);
+        // Cargo may speak of a package that is none of ours.
+        assert_eq!(found(Some(&folder.0), &one), one);
+    }
+
+    /// Outside of every checkout the error names the folder.
+    #[test]
+    fn outside_of_a_checkout_there_is_no_root() {
+        let folder = Folder::with_checkouts("nothing", &[]);
+        let error = root_above(None, &folder.0).expect_err("there is none");
+        let text = format!("{error:#}");
+        assert!(text.contains(&folder.0.display().to_string()), "{text}");
+    }
+
+    /// These tests themselves are built by cargo from this very checkout.
+    #[test]
+    fn cargo_tells_us_this_checkout() {
+        let root = root().expect("found");
+        assert!(root.join("src-tauri/crates/xtask/src/run.rs").is_file());
+        let cargo = cargo().expect("found");
+        assert_eq!(cargo.get_current_dir(), Some(root.as_path()));
+    }
 }

@@ -27,7 +27,7 @@ pub(crate) enum Consent {
 /// `cargo xtask setup`: the code first, which needs no package, then everything for tests and benches.
 /// Both are tried, whatever becomes of the first.
 pub(crate) fn everything() -> Result<ExitCode> {
-    let built = run("build", cargo().args(["build", "--quiet"]));
+    let built = run("build", cargo()?.args(["build", "--quiet"]));
     let wanted = [Purpose::Demo, Purpose::Test, Purpose::Bench];
     let installed = install(&wanted, Consent::Given);
     built?;

@@ -23,7 +23,7 @@ pub(crate) fn all(arguments: &[String]) -> Result<ExitCode> {
     };
     setup::install(&[Purpose::Demo, Purpose::Test], Consent::Given)?;
     let home = Home::new()?;
-    let mut command = cargo();
+    let mut command = cargo()?;
     command
         .args(["test", "--workspace", "--no-fail-fast"])
         .args(arguments);
