@@ -80,17 +80,21 @@ pub(crate) fn surface(
     claims_runs: bool,
     asks_on_terminal: bool,
 ) -> Result<Surface, Failure> {
-    let program = std::env::current_exe().map_err(|error| {
-        Failure::new(
-            Code::Internal,
-            format!("this program's own path cannot be told: {error}"),
-        )
-    })?;
     Ok(Surface {
         kind,
         claims_runs,
         asks_on_terminal,
-        program,
+        program: own_program()?,
+    })
+}
+
+/// Where this program lies.
+pub(crate) fn own_program() -> Result<std::path::PathBuf, Failure> {
+    std::env::current_exe().map_err(|error| {
+        Failure::new(
+            Code::Internal,
+            format!("this program's own path cannot be told: {error}"),
+        )
     })
 }
 

@@ -23,6 +23,7 @@ pub(crate) async fn demo(
             &mut environment,
             &paths.runtime,
             demo::SIZE,
+            &super::own_program()?,
         )?),
         Some(name) => {
             environment.insert("DISPLAY", name);

@@ -5,6 +5,7 @@ use std::time::Duration;
 use openspace_testkit::{
     leak::pressed,
     model::{Call, Script, SeenRequest, Turn},
+    wait::poll,
     wait_until,
 };
 use serde_json::json;
@@ -74,6 +75,33 @@ fn a_display_of_its_own_ends_with_its_runner() {
         runner.wait(LONG).expect("it is dead");
         world.ended(Instant::now(), "");
         world.assert_interrupted(&id);
+    }
+    world.finish();
+}
+
+/// So does the display of a demo, which is there before its run: the server, its window manager, its
+/// bus and what that started, the editor.
+#[test]
+fn the_display_of_a_demo_ends_with_it() {
+    let world = World::headless(Script::decide(|_: &SeenRequest| {
+        panic!("the demo asks no model");
+    }));
+    let demo: &[&str] = &["demo", "--yes", "--display", "private"];
+    for round in 0..8_u64 {
+        let mut running = world.start(&[demo]);
+        if round == 0 {
+            let listed = poll(LONG, || world.runs().into_iter().next());
+            let id = listed.expect("the run is there").id;
+            world.wait_call(&id, "computer_batch");
+            for program in ["Xvfb", "dbus-daemon", "mousepad"] {
+                assert!(!world.processes(program).is_empty(), "{program} runs");
+            }
+        } else {
+            std::thread::sleep(Duration::from_millis(round * 60));
+        }
+        kill(running.id());
+        running.wait(LONG).expect("it is dead");
+        world.ended(Instant::now(), "");
     }
     world.finish();
 }

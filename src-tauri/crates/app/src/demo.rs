@@ -34,21 +34,34 @@ pub struct Demo {
     folder: PathBuf,
 }
 
-/// A display of the demo's own, for as long as it is kept.
+/// A display of the demo's own, for as long as it is kept. A guard ends what belongs to it when this
+/// process dies first.
+#[cfg(target_os = "linux")]
 pub struct DemoDisplay {
-    #[cfg(target_os = "linux")]
-    _session: crate::display::private::PrivateSession,
+    session: Option<crate::display::private::PrivateSession>,
+    guard: crate::GuardPipe,
+    /// What everything started for the display carries: it is there before the run is.
+    mark: RunId,
 }
 
-/// Starts a display of the demo's own and names it in `environment`.
+/// Starts a display of the demo's own and names it in `environment`; `program` is this program,
+/// which is its own guard.
 #[cfg(target_os = "linux")]
 pub fn private_display(
     environment: &mut Environment,
     runtime: &Path,
     size: &str,
+    program: &Path,
 ) -> Result<DemoDisplay> {
     let (width, height) = crate::display::private_size(size)?;
-    let session = crate::display::private::PrivateSession::start(width, height, runtime, None)?;
+    let mut command = std::process::Command::new(program);
+    command.arg("guard").env_clear().envs(environment.iter());
+    let guard = crate::GuardPipe::start(&mut command)?;
+    let mark = RunId::random();
+    guard.begin(&mark);
+    let session =
+        crate::display::private::PrivateSession::start(width, height, runtime, Some(&mark))?;
+    guard.display(&mark, &session.pids());
     environment.remove("WAYLAND_DISPLAY");
     environment.insert("DISPLAY", session.display.name());
     environment.insert("XAUTHORITY", session.display.authority());
@@ -56,7 +69,37 @@ pub fn private_display(
     if let Some(address) = &session.bus_address {
         environment.insert("DBUS_SESSION_BUS_ADDRESS", address);
     }
-    Ok(DemoDisplay { _session: session })
+    Ok(DemoDisplay {
+        session: Some(session),
+        guard,
+        mark,
+    })
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for DemoDisplay {
+    fn drop(&mut self) {
+        self.session = None;
+        self.guard.end(&self.mark);
+    }
+}
+
+/// A display of the demo's own: on Linux only.
+#[cfg(not(target_os = "linux"))]
+pub struct DemoDisplay {}
+
+/// Says that there is none here.
+#[cfg(not(target_os = "linux"))]
+pub fn private_display(
+    _environment: &mut Environment,
+    _runtime: &Path,
+    _size: &str,
+    _program: &Path,
+) -> Result<DemoDisplay> {
+    Err(Failure::new(
+        Code::Unavailable,
+        "a display of its own exists on Linux only",
+    ))
 }
 
 impl Demo {
