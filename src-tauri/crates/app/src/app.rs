@@ -1,6 +1,10 @@
 //! What every surface opens first.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    ops::Deref,
+    path::PathBuf,
+    sync::{Arc, PoisonError, RwLock},
+};
 
 use openspace_config::{DesktopSession, Environment, Layers, Paths, Settings as Layered, env_vars};
 use openspace_process::ancestry;
@@ -30,8 +34,9 @@ pub struct App {
     pub environment: Environment,
     /// Folders.
     pub paths: Paths,
-    /// Settings with their origins.
-    pub settings: Layered<Settings>,
+    settings: RwLock<Arc<Layered<Settings>>>,
+    /// What was given on the command line, which wins over the file however often that changes.
+    flags: Vec<Flag>,
     /// The store.
     pub store: Store,
     /// This process among its peers.
@@ -41,6 +46,17 @@ pub struct App {
     /// Sentences for people.
     pub catalogue: Catalogue,
     pub(crate) surface: Surface,
+}
+
+/// The settings of one moment; a later change does not reach into it.
+pub struct Current(Arc<Layered<Settings>>);
+
+impl Deref for Current {
+    type Target = Settings;
+
+    fn deref(&self) -> &Settings {
+        &self.0.values
+    }
 }
 
 /// Folders and settings without the store: for commands that must work when the store does not.
@@ -88,7 +104,7 @@ impl App {
     /// Opens everything.
     pub fn open(environment: Environment, surface: Surface, flags: &[Flag]) -> Result<Arc<Self>> {
         let configuration = Configuration::read(&environment, flags)?;
-        Self::open_with(environment, surface, configuration)
+        Self::open_given(environment, surface, configuration, flags)
     }
 
     /// Opens everything with settings that were read before.
@@ -96,6 +112,15 @@ impl App {
         environment: Environment,
         surface: Surface,
         configuration: Configuration,
+    ) -> Result<Arc<Self>> {
+        Self::open_given(environment, surface, configuration, &[])
+    }
+
+    fn open_given(
+        environment: Environment,
+        surface: Surface,
+        configuration: Configuration,
+        flags: &[Flag],
     ) -> Result<Arc<Self>> {
         let Configuration { paths, settings } = configuration;
         let language = language(&environment, &settings.values)?;
@@ -120,7 +145,8 @@ impl App {
         Ok(Arc::new(Self {
             environment,
             paths,
-            settings,
+            settings: RwLock::new(Arc::new(settings)),
+            flags: flags.to_vec(),
             store,
             instance,
             desktop,
@@ -129,9 +155,24 @@ impl App {
         }))
     }
 
-    /// The settings' values.
-    pub fn values(&self) -> &Settings {
-        &self.settings.values
+    /// The settings as they are now, with their origins.
+    pub fn settings(&self) -> Arc<Layered<Settings>> {
+        Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The settings' values as they are now.
+    pub fn values(&self) -> Current {
+        Current(self.settings())
+    }
+
+    /// Reads the settings again. Wrong ones change nothing: what applied before goes on applying.
+    pub fn reload_settings(&self) -> Result<()> {
+        let read = Configuration::read(&self.environment, &self.flags)?;
+        *self
+            .settings
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = Arc::new(read.settings);
+        Ok(())
     }
 
     /// Refuses whoever was started by a run: nobody approves himself.

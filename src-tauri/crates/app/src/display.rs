@@ -199,7 +199,8 @@ pub(crate) fn gui_options(
     platform: Platform,
     profile: &openspace_llm::Profile,
 ) -> openspace_gui::Options {
-    let settings = &app.values().screen;
+    let settings = app.values();
+    let settings = &settings.screen;
     let mut options = openspace_gui::Options::new(
         platform.screen,
         platform.input,

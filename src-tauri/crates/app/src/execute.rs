@@ -331,7 +331,8 @@ impl App {
     }
 
     fn policy(&self, run: &Run, spec: &RunSpec, folders: &Arc<Folders>) -> Result<Policy> {
-        let values = &self.values().policy;
+        let values = self.values();
+        let values = &values.policy;
         let mut inputs = PolicyInputs::new(Arc::clone(folders), self.paths.home.clone());
         inputs.preset = values.preset.parse().map_err(|error: InvalidPreset| {
             Failure::new(

@@ -83,7 +83,12 @@ impl App {
         let name = ModelName::parse(&spec.model)?;
         let (key, source) = find_key(&self.environment, &name);
         let mut options = Options::new(&spec.model);
-        options.base = find_base(&self.environment, &name, spec.base_url.as_deref(), settings);
+        options.base = find_base(
+            &self.environment,
+            &name,
+            spec.base_url.as_deref(),
+            &settings,
+        );
         options.key = key;
         options.headers = settings.model.headers.clone().into_iter().collect();
         if !settings.model.hosted_computer {

@@ -146,7 +146,8 @@ impl App {
 
     /// Removes old pictures.
     pub async fn prune(&self) {
-        let storage = &self.values().storage;
+        let values = self.values();
+        let storage = &values.storage;
         let limits = Prune {
             max_age: i64::from(storage.frames_days) * 24 * 60 * 60 * 1_000,
             max_bytes: (storage.frames_gb * 1e9) as u64,

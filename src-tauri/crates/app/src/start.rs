@@ -181,7 +181,8 @@ impl App {
     }
 
     fn limits(&self, asked: &Limits, spec: &RunSpec) -> Result<Limits> {
-        let values = &self.values().run;
+        let values = self.values();
+        let values = &values.run;
         let minutes = |minutes: f64| (minutes * 60_000.0) as u64;
         let limits = Limits {
             steps: asked.steps.or(Some(values.max_steps)),
