@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use openspace_app::RunStatus;
+use openspace_app::{Run, RunEvent, RunId, RunStatus};
 use openspace_testkit::{
     InputWatch,
     model::{Script, SeenRequest, Turn},
     wait_until,
+    watch::InputKind,
 };
 use rustix::process::Signal;
 
@@ -82,6 +83,87 @@ fn a_suspended_runner_never_acts_beside_its_successor() {
     assert_eq!(continued.code, Some(0), "{continued:?}");
     assert_eq!(continued.stdout, "The rest can wait.\n");
     assert_eq!(settled(&watch), before, "nobody typed after the stop");
+    drop(target);
+    world.finish();
+}
+
+/// Everything a run has left in the store.
+fn kept(world: &World, id: &RunId) -> (Run, Vec<RunEvent>, usize, usize, usize) {
+    let read = world.store.read_blocking(|db| {
+        Ok((
+            db.runs().get(id)?,
+            db.events().of("run", id.as_str(), 0, u32::MAX)?,
+            db.frames().of_run(id)?.len(),
+            db.messages().of_run(id)?.len(),
+            db.changes().of_run(id)?.len(),
+        ))
+    });
+    read.expect("the store")
+}
+
+/// A suspended runner whose locks are gone (a cleaned folder, a file system that forgot them) loses its
+/// run. Told to go on, it presses nothing more and writes nothing more about it, while its successor
+/// is at work, and says why it ends.
+#[test]
+fn a_revived_runner_neither_types_nor_writes_beside_its_successor() {
+    let mut calls = 0;
+    let world = World::on_screen(Script::decide(move |_: &SeenRequest| {
+        calls += 1;
+        match calls {
+            1 => Turn::screenshot(),
+            2 => Turn::type_text(&"The quick brown FOX. ".repeat(450)),
+            3 => Turn::shell("while [ ! -e go ]; do sleep 0.05; done"),
+            _ => Turn::done("The second one did it."),
+        }
+    }));
+    let target = world.target();
+    let watch = InputWatch::start(world.screen()).expect("a watch");
+    let mut first = world.start(&[&["run", "type"], SCREEN]);
+    let id = world.run_of("type");
+    assert!(watch.wait_for(200, LONG), "it types");
+    let pid = world.runner_of(&id);
+    signal(pid, Signal::STOP);
+    settled(&watch);
+    let owner = world.run(&id).owner.expect("it is executed");
+    let lock = format!("instances/{owner}.lock");
+    std::fs::remove_file(world.rig.home.data().join(lock)).expect("the lock of the process");
+    let mut locks =
+        std::fs::read_dir(world.rig.home.runtime().join("openspace")).expect("the runtime folder");
+    let control = locks.find_map(|entry| {
+        let path = entry.ok()?.path();
+        path.file_name()?
+            .to_str()?
+            .starts_with("control-")
+            .then_some(path)
+    });
+    std::fs::remove_file(control.expect("the lock of the screen")).expect("removed");
+
+    let mut second = world.start(&[&["runs", "continue", id.as_str()]]);
+    world.wait_call(&id, "run_command");
+    assert_ne!(world.runner_of(&id), pid, "somebody else has it");
+    let before = kept(&world, &id);
+    let typed = watch.inputs().len();
+    signal(pid, Signal::CONT);
+    let output = first.wait(LONG).expect("it ends");
+    assert_ne!(output.code, Some(0), "{output:?}");
+    assert!(
+        output.stderr.contains(id.as_str()),
+        "it says so: {output:?}"
+    );
+    settled(&watch);
+    let pressed: Vec<_> = watch.inputs().split_off(typed);
+    let releases = [InputKind::KeyUp, InputKind::ButtonUp];
+    assert!(
+        pressed.iter().all(|input| releases.contains(&input.kind)),
+        "{pressed:?}"
+    );
+    assert_eq!(kept(&world, &id), before, "nothing was written about it");
+
+    std::fs::write(world.rig.home.workspace().join("go"), "").expect("written");
+    let output = second.wait(LONG).expect("it ends");
+    assert_eq!(output.code, Some(0), "{output:?}");
+    assert_eq!(world.run(&id).status, RunStatus::Done);
+    world.released(Instant::now());
     drop(target);
     world.finish();
 }

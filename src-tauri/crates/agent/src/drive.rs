@@ -422,12 +422,17 @@ fn listen(
     said: Said,
 ) -> Result<(), openspace_store::Error> {
     let mut watch = CommandWatch::new(store, fence)?;
+    flags.is_ours(Instant::now());
     let (store, fence) = (store.clone(), fence.clone());
     let thread = std::thread::Builder::new().name("commands".to_owned());
     let hear = move || {
         while !flags.has_ended() && !cancel.is_cancelled() {
+            let began = Instant::now();
             let commands = match watch.poll() {
-                Ok(commands) => commands,
+                Ok(commands) => {
+                    flags.is_ours(began);
+                    commands
+                }
                 Err(openspace_store::Error::LostRun { .. }) => {
                     flags.end();
                     cancel.cancel();
