@@ -132,7 +132,7 @@ fn lock(folder: &Path, target: &Path) -> io::Result<File> {
 }
 
 /// Either the old content or the new one is there at any moment, and only this user can read it.
-fn replace(folder: &Path, target: &Path, content: &[u8]) -> io::Result<()> {
+pub(crate) fn replace(folder: &Path, target: &Path, content: &[u8]) -> io::Result<()> {
     let mut staged = tempfile::NamedTempFile::new_in(folder)?;
     staged.write_all(content)?;
     staged.as_file().sync_all()?;

@@ -63,6 +63,11 @@ impl Paths {
         self.data.join("openspace.db")
     }
 
+    /// The file of keys and tokens.
+    pub fn secrets(&self) -> PathBuf {
+        self.data.join("secrets")
+    }
+
     /// Makes the folders that are missing, readable by this user only.
     pub fn create(&self) -> Result<(), PathsError> {
         let config = self.config.parent().unwrap_or(&self.data);

@@ -35,6 +35,11 @@ pub const VARIABLES: &[Variable] = &[
         "set for what a run starts, so that it cannot approve itself",
         Direct,
     ),
+    variable(
+        "OPENSPACE_SECRETS_PLAINTEXT",
+        "with `1`, keys may be kept in a file in plain text",
+        Direct,
+    ),
     // The model.
     variable("OPENSPACE_MODEL", "the model", Setting("model.name")),
     variable(

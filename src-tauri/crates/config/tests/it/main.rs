@@ -7,6 +7,7 @@
 
 mod env_vars;
 mod paths;
+mod secrets;
 mod session;
 mod settings;
 mod settings_file;
