@@ -14,6 +14,7 @@ pub mod apps;
 pub mod command;
 pub mod credentials;
 mod judge;
+pub mod later;
 pub mod paths;
 mod protected;
 pub mod question;
@@ -21,6 +22,7 @@ pub mod rule;
 
 pub use address::{Destination, destination, is_public};
 pub use command::{CommandFacts, Place, Target, analyse};
+pub use later::{RUNS_LATER, runs_later};
 pub use paths::{DiskPaths, Paths};
 pub use question::{Grant, Grants, Part, Permission, Question, Reason, Risk, Subject};
 pub use rule::{DomainPattern, InvalidRule, Rule, RuleEffect, RuleScope, ToolPattern};

@@ -4,7 +4,7 @@
 //! beside it: [`path`] turns what a model writes into the file it means, `place` reads and replaces
 //! that file without following a link that appeared meanwhile, `processes` knows everything that
 //! still runs, `capture` and `render` make output fit for a model, `workspace` tells which files a
-//! command changed.
+//! command changed, `later` keeps those as they are that something runs later.
 
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
@@ -12,6 +12,7 @@
 mod arguments;
 mod capture;
 pub mod desktop;
+mod later;
 pub mod path;
 mod place;
 mod processes;

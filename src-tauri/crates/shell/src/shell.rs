@@ -11,10 +11,10 @@ use std::{
 };
 
 use async_trait::async_trait;
-use openspace_grounding::{Action, Backend, CallContext, Folders, Tool, ToolError};
+use openspace_grounding::{Action, Backend, CallContext, Folders, Permit, Tool, ToolError};
 use openspace_process::{Environment, Sandbox, Support};
 
-use crate::{path, processes::Processes, tools, tools::background::Job};
+use crate::{later::Watch, path, processes::Processes, tools, tools::background::Job};
 
 /// Calls whose actions are remembered between being judged and being made.
 const JUDGED: usize = 256;
@@ -59,6 +59,7 @@ impl Options {
 pub(crate) struct Shared {
     pub(crate) options: Options,
     pub(crate) processes: Processes,
+    pub(crate) watch: Watch,
     pub(crate) jobs: tokio::sync::Mutex<BTreeMap<String, Job>>,
     next_job: AtomicU32,
     judged: Mutex<HashMap<String, Vec<Action>>>,
@@ -81,20 +82,21 @@ impl Shared {
 
     /// Asks for `actions`, unless exactly these were judged for this call: between then and now a
     /// link may have been turned elsewhere.
+    /// Answers how they were allowed then.
     pub(crate) async fn confirm(
         &self,
         context: &CallContext,
         actions: &[Action],
-    ) -> Result<(), ToolError> {
+    ) -> Result<Option<Permit>, ToolError> {
         let judged = self
             .judged
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .remove(&context.call);
-        if judged.as_deref() != Some(actions) {
-            context.gate.permit(actions).await?;
+        if judged.as_deref() == Some(actions) {
+            return Ok(None);
         }
-        Ok(())
+        Ok(Some(context.gate.permit(actions).await?))
     }
 
     pub(crate) fn next_job(&self) -> String {
@@ -181,6 +183,7 @@ impl Shell {
         let shared = Arc::new(Shared {
             options,
             processes: Processes::default(),
+            watch: Watch::default(),
             jobs: tokio::sync::Mutex::default(),
             next_job: AtomicU32::new(0),
             judged: Mutex::default(),
@@ -213,6 +216,7 @@ impl Backend for Shell {
 
     async fn close(&self) {
         self.shared.processes.close().await;
+        self.shared.watch.close().await;
         self.shared.jobs.lock().await.clear();
     }
 }

@@ -83,7 +83,7 @@ impl Snapshot {
 }
 
 #[cfg(unix)]
-fn print(metadata: &Metadata) -> Print {
+pub(crate) fn print(metadata: &Metadata) -> Print {
     use std::os::unix::fs::MetadataExt;
     let time = |seconds: i64, nanos: i64| i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
     (
@@ -96,7 +96,7 @@ fn print(metadata: &Metadata) -> Print {
 }
 
 #[cfg(not(unix))]
-fn print(metadata: &Metadata) -> Print {
+pub(crate) fn print(metadata: &Metadata) -> Print {
     let modified = metadata
         .modified()
         .ok()

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     Destination, Grants, Part, Permission, Policy, Preset, Reason, Risk, RuleEffect, RuleScope,
-    Subject, destination, paths::contains, protected::Met,
+    Subject, destination, later::runs_later, paths::contains, protected::Met,
 };
 use crate::{Action, Denied};
 
@@ -39,47 +39,6 @@ const SYSTEM: &[&str] = &[
     "/Applications",
     "/nix",
     "/snap",
-];
-
-/// Files that make something run later, outside any sandbox, by the end of their path or a folder in it.
-const RUNS_LATER: &[&str] = &[
-    ".git/hooks",
-    ".git/config",
-    ".husky",
-    ".envrc",
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_aliases",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".xprofile",
-    ".xsession",
-    ".xsessionrc",
-    ".xinitrc",
-    ".pam_environment",
-    ".config/fish",
-    ".config/autostart",
-    ".config/environment.d",
-    ".config/systemd",
-    ".config/git",
-    ".gitconfig",
-    ".local/share/applications",
-    ".local/share/dbus-1",
-    ".config/plasma-workspace",
-    "Library/LaunchAgents",
-    "Programs/Startup",
-    ".vscode/tasks.json",
-    ".vscode/settings.json",
-    ".idea/runConfigurations",
-    ".vimrc",
-    ".config/nvim",
-    ".emacs",
-    ".emacs.d",
-    ".tmux.conf",
-    ".local/bin",
 ];
 
 pub(crate) fn denied<T>(reason: impl Into<String>) -> Result<T, Denied> {
@@ -384,16 +343,6 @@ fn deletion(targets: Vec<String>) -> Concern {
         false,
         None,
     )
-}
-
-fn runs_later(path: &Path) -> bool {
-    let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
-    RUNS_LATER.iter().any(|ending| {
-        let ending: Vec<_> = ending.split('/').collect();
-        parts
-            .windows(ending.len())
-            .any(|window| window.iter().zip(&ending).all(|(part, name)| part == name))
-    })
 }
 
 fn is_system(path: &Path) -> bool {

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::Facts;
+use super::{Facts, Kind};
 
 #[derive(Debug)]
 pub(crate) struct Place {
@@ -45,5 +45,34 @@ impl Place {
         fs::rename(&temporary, &self.path).inspect_err(|_| {
             let _ = fs::remove_file(&temporary);
         })
+    }
+
+    pub(super) fn kind(&self) -> io::Result<Kind> {
+        let kind = fs::symlink_metadata(&self.path)?.file_type();
+        Ok(if kind.is_symlink() {
+            Kind::Link(fs::read_link(&self.path)?)
+        } else if kind.is_dir() {
+            Kind::Folder
+        } else if kind.is_file() {
+            Kind::File
+        } else {
+            Kind::Other
+        })
+    }
+
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        fs::remove_file(&self.path)
+    }
+
+    /// Links need a privilege there, and whoever removed one could not have made it.
+    pub(crate) fn link(&self, _target: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub(crate) fn rename(&self, to: &Self) -> io::Result<()> {
+        if to.path.symlink_metadata().is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        fs::rename(&self.path, &to.path)
     }
 }

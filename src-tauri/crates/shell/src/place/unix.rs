@@ -2,16 +2,22 @@ use std::{
     ffi::{OsStr, OsString},
     fs::File,
     io::{self, Write},
-    os::{fd::OwnedFd, unix::fs::MetadataExt},
-    path::{Component, Path},
+    os::{
+        fd::OwnedFd,
+        unix::{ffi::OsStringExt, fs::MetadataExt},
+    },
+    path::{Component, Path, PathBuf},
 };
 
 use rustix::{
-    fs::{AtFlags, Gid, Mode, OFlags, Uid, mkdirat, openat, renameat, unlinkat},
+    fs::{
+        AtFlags, FileType, Gid, Mode, OFlags, Uid, mkdirat, openat, readlinkat, renameat, statat,
+        symlinkat, unlinkat,
+    },
     io::Errno,
 };
 
-use super::Facts;
+use super::{Facts, Kind};
 
 /// A name in an open folder.
 #[derive(Debug)]
@@ -102,6 +108,46 @@ impl Place {
             let _ = unlinkat(&self.folder, &temporary, AtFlags::empty());
         }
         written
+    }
+
+    /// What the name stands for.
+    pub(super) fn kind(&self) -> io::Result<Kind> {
+        let status = statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(match FileType::from_raw_mode(status.st_mode) {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Folder,
+            FileType::Symlink => {
+                let target = readlinkat(&self.folder, &self.name, Vec::new())?;
+                Kind::Link(PathBuf::from(OsString::from_vec(target.into_bytes())))
+            }
+            _ => Kind::Other,
+        })
+    }
+
+    /// Removes a file or a link, never a folder.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        Ok(unlinkat(&self.folder, &self.name, AtFlags::empty())?)
+    }
+
+    /// Puts a link here, in one step, in the place of a file or link.
+    pub(crate) fn link(&self, target: &Path) -> io::Result<()> {
+        let temporary = temporary_name(&self.name)?;
+        symlinkat(target, &self.folder, &temporary)?;
+        renameat(&self.folder, &temporary, &self.folder, &self.name)
+            .inspect_err(|_| {
+                let _ = unlinkat(&self.folder, &temporary, AtFlags::empty());
+            })
+            .map_err(Into::into)
+    }
+
+    /// Moves what is here to another place, which must be free.
+    pub(crate) fn rename(&self, to: &Self) -> io::Result<()> {
+        match to.kind() {
+            Ok(_) => return Err(io::ErrorKind::AlreadyExists.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        Ok(renameat(&self.folder, &self.name, &to.folder, &to.name)?)
     }
 }
 

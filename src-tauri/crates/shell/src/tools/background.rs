@@ -54,6 +54,7 @@ async fn look(
     if left == 0 {
         shared.processes.remove(&running.tree).await;
     }
+    let put_back = shared.watch.news().await;
     let after = match exit {
         Some(_) => snapshot(context.folders.workspace.clone()).await,
         None => Snapshot::default(),
@@ -76,6 +77,7 @@ async fn look(
         line: &line,
         exit,
         left,
+        put_back,
         note: note.or_else(|| exit.is_none().then(|| format!("for {seconds} s"))),
     };
     report(captured, &ended, &before, &after, context).await

@@ -100,9 +100,9 @@ impl Tool for EditFile {
             places(result.count),
             difference(text, &result.text)
         );
-        before
-            .write(result.text.into_bytes(), summary, context)
-            .await
+        let path = before.path.clone();
+        let written = before.write(result.text.into_bytes(), summary, context);
+        self.shared.watch.while_changing(&path, written).await
     }
 }
 

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::{
     arguments,
     capture::Captured,
+    later::Approval,
     path,
     processes::Kind,
     render::Rendered,
@@ -119,7 +120,25 @@ impl RunCommand {
         })
     }
 
-    fn start(&self, plan: &ShellCommand, context: &CallContext) -> Result<Running, ToolError> {
+    /// Starts it; in the sandbox, with an eye on what runs later.
+    async fn start(
+        &self,
+        plan: &ShellCommand,
+        permit: Permit,
+        context: &CallContext,
+    ) -> Result<Running, ToolError> {
+        if !plan.sandboxed {
+            return self.spawn(plan, context);
+        }
+        let (command, home) = (plan.clone(), self.shared.options.home.clone());
+        let approval =
+            tokio::task::spawn_blocking(move || Approval::of(&command, permit, &home)).await;
+        let approval = approval.unwrap_or_default();
+        let spawn = || self.spawn(plan, context);
+        self.shared.watch.start(context, approval, spawn).await
+    }
+
+    fn spawn(&self, plan: &ShellCommand, context: &CallContext) -> Result<Running, ToolError> {
         let environment = self.shared.environment(&context.folders, plan.sandboxed);
         let mut command = Command::new(
             &self.shared.options.shell,
@@ -161,14 +180,16 @@ impl Tool for RunCommand {
     async fn call(
         &self,
         arguments: Value,
-        _permit: Permit,
+        permit: Permit,
         context: &CallContext,
     ) -> Result<Output, ToolError> {
         let plan = self.plan(&arguments, context)?;
         let action = Action::Command(plan.command.clone());
-        self.shared.confirm(context, &[action]).await?;
+        let asked = self.shared.confirm(context, &[action]).await?;
         let before = snapshot(context.folders.workspace.clone()).await;
-        let running = self.start(&plan.command, context)?;
+        let running = self
+            .start(&plan.command, asked.unwrap_or(permit), context)
+            .await?;
         let processes = &self.shared.processes;
         processes
             .add(&running.tree, Kind::Command, &context.keep)
@@ -182,6 +203,7 @@ impl Tool for RunCommand {
             () = context.cancel.cancelled() => {
                 running.stop().await;
                 processes.remove(&running.tree).await;
+                self.put_back_unseen().await;
                 return Err(ToolError::Cancelled);
             }
             _ = running.wait() => false,
@@ -193,6 +215,7 @@ impl Tool for RunCommand {
         if context.cancel.is_cancelled() || processes.is_closed() {
             running.stop().await;
             processes.remove(&running.tree).await;
+            self.put_back_unseen().await;
             return Err(ToolError::Cancelled);
         }
         running.settle().await;
@@ -201,11 +224,13 @@ impl Tool for RunCommand {
             running.tree.reap();
             processes.remove(&running.tree).await;
         }
+        let put_back = self.shared.watch.news().await;
         let after = snapshot(context.folders.workspace.clone()).await;
         let mut ended = Ended {
             line: &plan.command.line,
             exit: running.exit(),
             left,
+            put_back,
             note: timed_out.then(|| {
                 format!(
                     "timed out after {} s; it was ended with everything it had started",
@@ -224,6 +249,13 @@ impl Tool for RunCommand {
 const HINT: &str = "it ran in the sandbox: no home folder, no /tmp, no network unless asked for";
 
 impl RunCommand {
+    /// For a command nobody is told about any more.
+    async fn put_back_unseen(&self) {
+        if let Some(news) = self.shared.watch.news().await {
+            tracing::warn!(news, "put back after a command that was cancelled");
+        }
+    }
+
     async fn leave_running(
         &self,
         running: Running,
@@ -238,9 +270,11 @@ impl RunCommand {
         };
         let job = Job::new(running, line, before);
         self.shared.jobs.lock().await.insert(id.clone(), job);
+        let put_back = self.shared.watch.news().await;
         Ok(Output::text(format!(
             "Started in the background as `{id}`; {state}. Look at it with command_status, end it \
-             with command_stop."
+             with command_stop.{}",
+            put_back_text(put_back.as_deref())
         )))
     }
 }
@@ -252,8 +286,14 @@ pub(crate) struct Ended<'a> {
     pub(crate) exit: Option<Exit>,
     /// Processes that are still alive.
     pub(crate) left: usize,
+    /// What was put back of files that something runs later.
+    pub(crate) put_back: Option<String>,
     /// Anything else worth saying.
     pub(crate) note: Option<String>,
+}
+
+fn put_back_text(news: Option<&str>) -> String {
+    news.map_or_else(String::new, |news| format!("\n[put back: {news}]"))
 }
 
 /// Output, exit code and changed files, for the model and the record.
@@ -295,6 +335,7 @@ pub(crate) async fn report(
         );
     }
     text.push(']');
+    text.push_str(&put_back_text(ended.put_back.as_deref()));
 
     let changes = before.changes(after);
     text.push_str(&changes_text(&changes, before, after, context));

@@ -73,8 +73,8 @@ impl Tool for WriteFile {
             "Created"
         };
         let text = format!("{verb} `{shown}` ({} bytes)", arguments.content.len());
-        before
-            .write(arguments.content.into_bytes(), text, context)
-            .await
+        let path = before.path.clone();
+        let written = before.write(arguments.content.into_bytes(), text, context);
+        self.shared.watch.while_changing(&path, written).await
     }
 }

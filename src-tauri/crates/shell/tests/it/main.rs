@@ -4,6 +4,7 @@
 
 mod command;
 mod files;
+mod later;
 mod program;
 mod search;
 mod world;

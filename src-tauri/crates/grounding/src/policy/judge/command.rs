@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use super::{Concern, Verdict, concern, deletion, denied, is_system, runs_later};
+use super::{Concern, Verdict, concern, deletion, denied, is_system};
 use crate::{
     Access, Denied, ScreenApp, ShellCommand,
     policy::{
         CommandFacts, Destination, Grants, Permission, Place, Policy, Preset, Reason, Risk,
         RuleEffect, Subject, Target, address,
         command::{self, Unknown},
+        later::runs_later,
         protected::Met,
     },
 };
