@@ -1,0 +1,53 @@
+import type { RunSummary } from "../api";
+import { isGoing, needsPerson } from "./status";
+
+export type Filter = "all" | "needs_you" | "running" | "done" | "failed";
+export const FILTERS: readonly Filter[] = ["all", "needs_you", "running", "done", "failed"];
+export const ORIGINS = ["app", "host", "channel", "cli", "demo"] as const;
+export type OriginFilter = "" | (typeof ORIGINS)[number];
+
+/** Whether a run is shown under a filter. */
+export function passes(run: RunSummary, filter: Filter): boolean {
+  switch (filter) {
+    case "all":
+      return true;
+    case "needs_you":
+      return needsPerson(run.status);
+    case "running":
+      return isGoing(run.status) && !needsPerson(run.status);
+    case "done":
+      return run.status === "done";
+    case "failed":
+      return ["failed", "stopped", "limit_reached", "interrupted"].includes(run.status);
+  }
+}
+
+/** One line of the list: a day, or a run of it. */
+export type Row =
+  | { kind: "day"; key: string; at: number }
+  | { kind: "run"; key: string; run: RunSummary; index: number };
+
+/** The runs that fit, with a line before each day. */
+export function rows(
+  runs: readonly RunSummary[],
+  filter: Filter,
+  origin: OriginFilter,
+  words: string,
+): Row[] {
+  const wanted = words.trim().toLocaleLowerCase();
+  const list: Row[] = [];
+  let day = "";
+  let index = 0;
+  for (const run of runs) {
+    if (!passes(run, filter)) continue;
+    if (origin && run.origin.split(":", 1)[0] !== origin) continue;
+    if (wanted && !run.text.toLocaleLowerCase().includes(wanted)) continue;
+    const date = new Date(run.createdAt).toDateString();
+    if (date !== day) {
+      day = date;
+      list.push({ kind: "day", key: date, at: run.createdAt });
+    }
+    list.push({ kind: "run", key: run.id, run, index: index++ });
+  }
+  return list;
+}

@@ -1,0 +1,56 @@
+import { speaker } from "../i18n.svelte";
+import { count, money, took } from "../format";
+import type { Reason, Used } from "./payloads";
+
+const MOST = 120;
+
+/** A value on one line of at most 120 characters, as the Rust side shortens it. */
+export function short(value: unknown): string {
+  let text: string;
+  if (typeof value === "string") text = value;
+  else if (Array.isArray(value) && value.every((item) => typeof item === "number"))
+    text = value.join(", ");
+  else text = JSON.stringify(value) ?? "";
+  const characters = [...text.replaceAll("\n", "⏎")];
+  return characters.length > MOST
+    ? `${characters.slice(0, MOST - 1).join("")}…`
+    : characters.join("");
+}
+
+/** One line about a call: what it does, with the arguments that matter. */
+export function callLine(tool: string, input: Record<string, unknown>): string {
+  const action = typeof input.action === "string" ? `tool.${tool}.${input.action}` : "";
+  const key = [action, `tool.${tool}`].find((key) => speaker.has(key)) ?? "tool.other";
+  const values: Record<string, string> = { tool };
+  for (const [name, value] of Object.entries(input)) values[name] = short(value);
+  if (Array.isArray(input.actions)) values.count = String(input.actions.length);
+  return speaker.say(key, values);
+}
+
+/** Why a run has its status; empty where the status says it all. */
+export function reasonText(reason: Reason | null, used: Used | null): string {
+  if (!reason) return "";
+  if (reason.kind === "paused") return speaker.say(`reason.paused.${String(reason.pause)}`);
+  if (reason.kind === "limit") {
+    return speaker.say(`reason.limit.${String(reason.limit)}`, { used: limitUsed(reason, used) });
+  }
+  const values: Record<string, string> = {};
+  for (const [name, value] of Object.entries(reason)) values[name] = String(value);
+  return speaker.say(`reason.${reason.kind}`, values);
+}
+
+function limitUsed(reason: Reason, used: Used | null): string {
+  if (!used) return "…";
+  switch (reason.limit) {
+    case "steps":
+      return count(used.steps);
+    case "time":
+      return took(used.activeMs);
+    case "tokens": {
+      const { input, output, cache_read, cache_write } = used.usage;
+      return count(input + output + cache_read + cache_write);
+    }
+    default:
+      return used.cost === null ? "…" : money(used.cost);
+  }
+}

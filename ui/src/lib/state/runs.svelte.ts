@@ -1,0 +1,119 @@
+import { rpc, type RunSummary } from "../api";
+import { failureOf, type Failure } from "../backend/backend";
+import { needsPerson } from "../run/status";
+import { events } from "./events.svelte";
+
+/** Rows of one page. */
+const PAGE = 100;
+/** No filter: the window has its own, over what it knows. */
+const ALL = { statuses: [], containing: null, origin: null, session: null, before: null };
+/** How long changed runs gather before they are asked for again. */
+const GATHER = 250;
+
+/** The runs, newest first, as the core says they are. */
+class Runs {
+  list: readonly RunSummary[] = $state.raw([]);
+  loading = $state(true);
+  /** Older runs exist. */
+  more = $state(false);
+  failure: Failure | null = $state.raw(null);
+  /** When the list was last true, Unix milliseconds. */
+  asOf: number | null = $state(null);
+
+  readonly going = $derived(this.list.filter((run) => run.going));
+  readonly waiting = $derived(this.list.filter((run) => needsPerson(run.status)));
+  readonly inControl = $derived(this.list.find((run) => run.inControl) ?? null);
+
+  readonly #changed = new Set<string>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** Loads the list and keeps it true until the returned function is called. */
+  start(): () => void {
+    void this.load();
+    const stops = [
+      events.on("run", (batch) => batch.forEach((event) => this.touch(event.key))),
+      events.onReset(() => void this.load()),
+    ];
+    return () => stops.forEach((stop) => stop());
+  }
+
+  /** The newest page, from the core. */
+  async load(): Promise<void> {
+    try {
+      const { runs } = await rpc("runs_list", { ...ALL, limit: PAGE });
+      this.list = runs;
+      this.more = runs.length === PAGE;
+      this.#fresh();
+    } catch (thrown) {
+      this.failure = failureOf(thrown);
+    } finally {
+      this.loading = false;
+    }
+  }
+
+  /** The next page of older runs. */
+  async loadMore(): Promise<void> {
+    const last = this.list.at(-1);
+    if (!last || !this.more) return;
+    this.more = false;
+    try {
+      const { runs } = await rpc("runs_list", { ...ALL, before: last.id, limit: PAGE });
+      const known = new Set(this.list.map((run) => run.id));
+      this.list = [...this.list, ...runs.filter((run) => !known.has(run.id))];
+      this.more = runs.length === PAGE;
+    } catch (thrown) {
+      this.failure = failureOf(thrown);
+      this.more = true;
+    }
+  }
+
+  /** Something happened to a run: asks for it again soon, with others. */
+  touch(id: string): void {
+    this.#changed.add(id);
+    this.#timer ??= setTimeout(() => void this.#refresh(), GATHER);
+  }
+
+  get(id: string): RunSummary | undefined {
+    return this.list.find((run) => run.id === id);
+  }
+
+  async #refresh(): Promise<void> {
+    this.#timer = undefined;
+    const ids = [...this.#changed];
+    this.#changed.clear();
+    try {
+      const { runs } = await rpc("runs_get", { runs: ids });
+      this.list = merge(this.list, runs, ids);
+      this.#fresh();
+    } catch (thrown) {
+      this.failure = failureOf(thrown);
+    }
+  }
+
+  #fresh(): void {
+    this.failure = null;
+    this.asOf = Date.now();
+  }
+}
+
+/** The list with some runs as they are now, new ones in their place, deleted ones gone. */
+export function merge(
+  list: readonly RunSummary[],
+  fresh: readonly RunSummary[],
+  asked: readonly string[],
+): RunSummary[] {
+  const now = new Map(fresh.map((run) => [run.id, run]));
+  const gone = new Set(asked.filter((id) => !now.has(id)));
+  const kept = list
+    .filter((run) => !gone.has(run.id))
+    .map((run) => {
+      const newer = now.get(run.id);
+      now.delete(run.id);
+      return newer ?? run;
+    });
+  const added = [...now.values()];
+  if (added.length === 0) return kept;
+  return [...added, ...kept].sort((one, other) => other.createdAt - one.createdAt);
+}
+
+export const runs = new Runs();

@@ -1,0 +1,27 @@
+import type { Component } from "svelte";
+import type { Route, RouteName } from "./router.svelte";
+
+/** A page: gets the route it is shown for. */
+export type View = Component<{ route: Route }>;
+
+type Loader = () => Promise<{ default: View }>;
+
+/** Pages beyond the first two come when they are wanted. */
+const LATER = import.meta.glob<{ default: View }>([
+  "../views/approvals/ApprovalsView.svelte",
+  "../views/insights/InsightsView.svelte",
+  "../views/diagnostics/DiagnosticsView.svelte",
+  "../views/settings/SettingsView.svelte",
+  "../views/welcome/WelcomeView.svelte",
+]);
+
+/** Loads a page; none where it is not part of this build. */
+export function loaderOf(name: RouteName): Loader | undefined {
+  const title = name.charAt(0).toUpperCase() + name.slice(1);
+  return LATER[`../views/${name}/${title}View.svelte`];
+}
+
+/** Whether there is such a page. */
+export function exists(name: RouteName): boolean {
+  return name === "tasks" || name === "run" || loaderOf(name) !== undefined;
+}
