@@ -6,7 +6,7 @@ use rusqlite::Connection;
 
 use crate::{
     Approvals, Artefacts, Changes, Commands, Error, Event, Events, Frames, InstanceId, Instances,
-    Messages, ModelCalls, Result, Rules, RunId, Runs, Sessions, Tasks, sql, store::Folder,
+    Messages, ModelCalls, Result, Rules, RunId, Runs, Sessions, Tasks, UiState, sql, store::Folder,
 };
 
 /// One transaction. Handles borrow it; everything they write is committed together, or not at all
@@ -58,6 +58,8 @@ handles! {
     model_calls: ModelCalls,
     /// Standing permissions and prohibitions.
     rules: Rules,
+    /// What windows want to find again.
+    ui_state: UiState,
 }
 
 impl Db<'_> {

@@ -47,5 +47,6 @@ pub use table::{
     runs::{Enqueued, NewRun, Run, RunFilter, RunStatus, Runs},
     sessions::{Session, Sessions},
     tasks::{Task, Tasks},
+    ui_state::UiState,
 };
 pub use watch::Watch;

@@ -15,11 +15,18 @@ struct Migration {
 }
 
 /// In order; never edited, only appended to.
-const MIGRATIONS: &[Migration] = &[Migration {
-    schema: 1,
-    min_compatible: 1,
-    sql: include_str!("migrations/0001_first_tables.sql"),
-}];
+const MIGRATIONS: &[Migration] = &[
+    Migration {
+        schema: 1,
+        min_compatible: 1,
+        sql: include_str!("migrations/0001_first_tables.sql"),
+    },
+    Migration {
+        schema: 2,
+        min_compatible: 1,
+        sql: include_str!("migrations/0002_ui_state.sql"),
+    },
+];
 
 /// The first bytes of every SQLite database (sqlite.org/fileformat2.html, section 1.3).
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";

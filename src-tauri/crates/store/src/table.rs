@@ -13,3 +13,4 @@ pub(crate) mod rules;
 pub(crate) mod runs;
 pub(crate) mod sessions;
 pub(crate) mod tasks;
+pub(crate) mod ui_state;

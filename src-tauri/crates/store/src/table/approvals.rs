@@ -143,6 +143,16 @@ impl Approvals<'_> {
         )
     }
 
+    /// The newest questions, answered ones too, newest first.
+    pub fn recent(&self, limit: u32) -> Result<Vec<Approval>> {
+        sql::all(
+            self.db.connection,
+            "SELECT * FROM approvals ORDER BY number DESC LIMIT ?1",
+            [limit],
+            read,
+        )
+    }
+
     /// Every question of a run, oldest first.
     pub fn of_run(&self, run: &RunId) -> Result<Vec<Approval>> {
         sql::all(

@@ -109,6 +109,41 @@ impl Commands<'_> {
         Ok(id)
     }
 
+    /// Takes words back that were said to a run, unless they are in the conversation already. The
+    /// words, or none when it is too late.
+    pub fn withdraw(&self, id: i64) -> Result<Option<String>> {
+        let command = self.get(id)?;
+        let said = matches!(command.kind, CommandKind::Message | CommandKind::Answer);
+        if !said || command.acknowledged_at.is_some() {
+            return Ok(None);
+        }
+        sql::execute(
+            self.db.connection,
+            "UPDATE commands SET acknowledged_at = ?2,
+               payload = json_set(payload, '$.withdrawn', json('true'))
+             WHERE id = ?1",
+            (id, self.db.now),
+        )?;
+        let told = json!({ "command": id, "kind": "withdrawn" });
+        self.db
+            .events()
+            .append(NewEvent::of_run(&command.run, "run.command", told))?;
+        let text = command.payload.get("text").and_then(Value::as_str);
+        Ok(text.map(str::to_owned))
+    }
+
+    /// Those of some commands whose words were taken back.
+    pub fn withdrawn(&self, ids: &[i64]) -> Result<Vec<Command>> {
+        let mut commands = Vec::new();
+        for id in ids {
+            let command = self.get(*id)?;
+            if command.payload.get("withdrawn") == Some(&Value::Bool(true)) {
+                commands.push(command);
+            }
+        }
+        Ok(commands)
+    }
+
     /// Commands to the fence's run above an id that it has not acknowledged, oldest first.
     pub fn take(&self, fence: &Fence, after_id: i64) -> Result<Vec<Command>> {
         self.db.check(fence)?;
@@ -119,6 +154,11 @@ impl Commands<'_> {
     pub fn acknowledge(&self, fence: &Fence, id: i64) -> Result<()> {
         self.db.check(fence)?;
         self.mark(&fence.run, id)
+    }
+
+    /// Commands to a run that nobody has acknowledged, oldest first.
+    pub fn open(&self, run: &RunId) -> Result<Vec<Command>> {
+        open_after(self.db.connection, run, 0)
     }
 
     /// One command.

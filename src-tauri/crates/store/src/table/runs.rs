@@ -102,6 +102,14 @@ pub struct RunFilter {
     pub task: Option<TaskId>,
     /// Only children of this run.
     pub parent: Option<RunId>,
+    /// Only those queued before this run.
+    pub before: Option<RunId>,
+    /// Only those whose task contains these words, capitals or not.
+    pub containing: Option<String>,
+    /// Only those that came from here: `cli`, or `host` for every `host:NAME`.
+    pub origin: Option<String>,
+    /// Only those that ended at or after this time, Unix milliseconds.
+    pub ended_since: Option<i64>,
     /// At most so many; 0 for all.
     pub limit: u32,
 }
@@ -179,6 +187,28 @@ impl Runs<'_> {
         if let Some(parent) = &filter.parent {
             conditions.push("parent = ?".to_owned());
             values.push(parent);
+        }
+        if let Some(before) = &filter.before {
+            conditions.push("number < (SELECT number FROM runs WHERE id = ?)".to_owned());
+            values.push(before);
+        }
+        let containing = filter.containing.as_deref().map(str::to_lowercase);
+        if let Some(words) = &containing {
+            // instr() takes what LIKE would take for patterns literally.
+            conditions.push(
+                "instr(lower((SELECT text FROM tasks WHERE tasks.id = runs.task)), ?) > 0"
+                    .to_owned(),
+            );
+            values.push(words);
+        }
+        if let Some(origin) = &filter.origin {
+            conditions.push("(origin = ? OR origin GLOB ? || ':*')".to_owned());
+            values.push(origin);
+            values.push(origin);
+        }
+        if let Some(since) = &filter.ended_since {
+            conditions.push("ended_at >= ?".to_owned());
+            values.push(since);
         }
         // SQLite takes a negative limit for none.
         let limit = if filter.limit == 0 {
