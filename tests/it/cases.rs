@@ -15,6 +15,7 @@ mod images;
 mod keys;
 mod pixels;
 mod stop;
+mod toolset;
 mod trouble;
 mod typing;
 

@@ -34,7 +34,8 @@ pub(crate) struct Calls {
 
 impl Calls {
     /// Runs the calls of a turn: neighbours that are not exclusive together, exclusive ones alone,
-    /// and reports each as it ends.
+    /// and reports each as it ends. What follows on the screen builds on what came before, so once an
+    /// action there has failed, the later ones of the turn are not carried out.
     pub(crate) async fn run(&self, step: u32, calls: Vec<ToolCall>) {
         let exclusive = |call: &ToolCall| {
             self.tools
@@ -42,10 +43,17 @@ impl Calls {
                 .is_some_and(|tool| tool.spec().exclusive)
         };
         let mut together = Vec::new();
+        let mut halted = false;
         for call in &calls {
             if exclusive(call) {
                 join_all(together.drain(..).map(|call| self.one(step, call))).await;
-                self.one(step, call).await;
+                let on_screen = self.is_on_screen(call);
+                if halted && on_screen {
+                    self.skip(step, call).await;
+                } else {
+                    let failed = self.one(step, call).await;
+                    halted |= failed && on_screen;
+                }
             } else {
                 together.push(call);
             }
@@ -53,7 +61,33 @@ impl Calls {
         join_all(together.into_iter().map(|call| self.one(step, call))).await;
     }
 
-    async fn one(&self, step: u32, call: &ToolCall) {
+    /// Answers a call that is not carried out.
+    async fn skip(&self, step: u32, call: &ToolCall) {
+        self.tell(
+            "step.call_finished",
+            json!({
+                "step": step,
+                "call": call.id,
+                "tool": call.name,
+                "error": true,
+                "failure": "not_executed",
+                "message": NOT_EXECUTED,
+                "ms": 0,
+                "evidence": [],
+            }),
+        )
+        .await;
+        let _gone = self.shared.events.send(Event::CallFinished(CallResult {
+            call: call.id.clone(),
+            content: vec![Content::Text(NOT_EXECUTED.to_owned())],
+            is_error: true,
+            evidence: Vec::new(),
+            visible_change: None,
+        }));
+    }
+
+    /// Carries out one call; whether it failed.
+    async fn one(&self, step: u32, call: &ToolCall) -> bool {
         let started = std::time::Instant::now();
         self.tell(
             "step.call_started",
@@ -94,6 +128,7 @@ impl Calls {
         )
         .await;
         let content = self.content(&call.name, &output);
+        let failed = output.is_error;
         let _gone = self.shared.events.send(Event::CallFinished(CallResult {
             call: call.id.clone(),
             content,
@@ -101,6 +136,13 @@ impl Calls {
             evidence: output.evidence,
             visible_change: effect,
         }));
+        failed
+    }
+
+    fn is_on_screen(&self, call: &ToolCall) -> bool {
+        self.tools
+            .get(&call.name)
+            .is_some_and(|tool| tool.spec().backend == "gui")
     }
 
     /// How changed files were left: undo brings back only what nobody has touched since.
@@ -132,9 +174,7 @@ impl Calls {
             "clipboard_write",
         ];
         let action = call.input.get("action").and_then(Value::as_str);
-        self.tools
-            .get(&call.name)
-            .is_some_and(|tool| tool.spec().backend == "gui")
+        self.is_on_screen(call)
             && !action.is_some_and(|action| looks.contains(&action))
             && call.name != "accessibility_tree"
     }
@@ -235,6 +275,9 @@ pub(crate) async fn tell(store: &Store, fence: &Fence, kind: &'static str, paylo
         tracing::warn!(%error, kind, "telling what happened in a run");
     }
 }
+
+/// What the hosted computer toolset's documentation wants said, word for word.
+const NOT_EXECUTED: &str = "Not executed: an earlier computer action in this turn failed.";
 
 fn failed(error: &ToolError) -> Output {
     Output {

@@ -18,6 +18,8 @@ pub use schema::{batch_schema, computer_schema};
 
 /// Most wheel notches of one action.
 const MOST_NOTCHES: i64 = 100;
+/// Most times one action presses a chord.
+const MOST_REPEATS: u64 = 100;
 /// Longest wait and longest hold.
 const LONGEST: Duration = Duration::from_secs(100);
 /// Longest text of one action, in characters.
@@ -97,6 +99,8 @@ pub enum ComputerAction {
     Key {
         /// The keys.
         chord: Chord,
+        /// How often, at least once.
+        times: u8,
     },
     /// Keep a chord pressed.
     HoldKey {
@@ -222,9 +226,11 @@ impl ComputerAction {
                     "text": names(modifiers),
                 })
             }
-            Self::Key { chord } => {
-                json!({"action": "key", "text": names(&chord.all().collect::<Vec<_>>())})
-            }
+            Self::Key { chord, times } => json!({
+                "action": "key",
+                "text": names(&chord.all().collect::<Vec<_>>()),
+                "repeat": (*times > 1).then_some(times),
+            }),
             Self::HoldKey { chord, duration } => json!({
                 "action": "hold_key",
                 "text": names(&chord.all().collect::<Vec<_>>()),
@@ -300,6 +306,7 @@ pub fn parse(arguments: &Value, reading: Reading<'_>) -> Result<ComputerAction, 
         "scroll" => fields.scroll(),
         "key" => Ok(ComputerAction::Key {
             chord: key::parse_chord(fields.text("text")?, reading.keys)?,
+            times: fields.repeat()?,
         }),
         "hold_key" => Ok(ComputerAction::HoldKey {
             chord: key::parse_chord(fields.text("text")?, reading.keys)?,
@@ -374,6 +381,20 @@ impl<'a> Fields<'a> {
             )));
         }
         Ok(text.replace("\r\n", "\n").replace('\r', "\n"))
+    }
+
+    fn repeat(&self) -> Result<u8, GuiError> {
+        let Some(value) = self.given("repeat") else {
+            return Ok(1);
+        };
+        value
+            .as_u64()
+            .filter(|times| (1..=MOST_REPEATS).contains(times))
+            .and_then(|times| u8::try_from(times).ok())
+            .ok_or_else(|| {
+                let range = format!("a whole number from 1 to {MOST_REPEATS}");
+                wrong("repeat", &range, value)
+            })
     }
 
     fn monitor(&self) -> Result<Option<String>, GuiError> {

@@ -2,6 +2,7 @@
 
 mod body;
 mod reply;
+mod toolset;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -103,7 +103,8 @@ pub struct ToolCall {
     pub id: String,
     /// Name of the tool as offered.
     pub name: String,
-    /// Arguments: an object, or [`Value::Null`] when `malformed` is set.
+    /// Arguments: an object. When `malformed` is set, only what is known without them (the action of
+    /// a hosted computer tool), or [`Value::Null`].
     pub input: Value,
     /// The text the model sent when it was not valid JSON; the call must then be answered with an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -38,7 +38,7 @@ const BLIND_ACTIONS: [&str; 7] = [
 ];
 
 /// The arguments by name.
-pub(super) const FIELDS: [&str; 9] = [
+pub(super) const FIELDS: [&str; 10] = [
     "action",
     "coordinate",
     "start_coordinate",
@@ -47,6 +47,7 @@ pub(super) const FIELDS: [&str; 9] = [
     "scroll_direction",
     "scroll_amount",
     "duration",
+    "repeat",
     "monitor",
 ];
 
@@ -100,6 +101,12 @@ pub fn computer_schema(coordinates: Coordinates, vision: bool) -> Value {
             "minimum": 0,
             "maximum": 100,
             "description": "wait, hold_key: seconds.",
+        },
+        "repeat": {
+            "type": ["integer", "null"],
+            "minimum": 1,
+            "maximum": 100,
+            "description": "key only: how often, once when left out.",
         },
     });
     if vision {

@@ -88,6 +88,13 @@ fn shapes_of_the_hosted_tool() {
             },
         ),
         (
+            json!({"action": "key", "text": "Tab", "repeat": 4}),
+            ComputerAction::Key {
+                chord: crate::key::parse_chord("Tab", KeyOptions::default()).unwrap(),
+                times: 4,
+            },
+        ),
+        (
             json!({"action": "wait", "duration": 0.5}),
             ComputerAction::Wait {
                 duration: Duration::from_millis(500),

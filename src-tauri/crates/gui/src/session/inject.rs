@@ -86,9 +86,9 @@ impl GuiSession {
                 self.go(*at, judged, hooks)?;
                 self.while_down(modifiers, hooks, |input| input.scroll(*right, *down, may))
             }
-            ComputerAction::Key { chord } => {
+            ComputerAction::Key { chord, times } => {
                 let keys: Vec<Key> = chord.all().collect();
-                self.while_down(&keys, hooks, |_| Ok(()))
+                (0..*times).try_for_each(|_| self.while_down(&keys, hooks, |_| Ok(())))
             }
             ComputerAction::HoldKey { chord, duration } => {
                 let keys: Vec<Key> = chord.all().collect();

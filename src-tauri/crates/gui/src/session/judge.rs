@@ -104,7 +104,7 @@ impl GuiSession {
             ComputerAction::ClipboardRead => Ok(clipboard(Access::Look)),
             ComputerAction::ClipboardWrite { .. } => Ok(clipboard(Access::Full)),
             ComputerAction::Type { text } => self.judge_keys(text, pending),
-            ComputerAction::Key { chord } | ComputerAction::HoldKey { chord, .. } => {
+            ComputerAction::Key { chord, .. } | ComputerAction::HoldKey { chord, .. } => {
                 let text = self.text_of(chord)?;
                 self.judge_keys(&text, pending)
             }
@@ -137,7 +137,8 @@ impl GuiSession {
         let Some(off_limits) = &self.options.off_limits else {
             return Ok(());
         };
-        let (ComputerAction::Key { chord } | ComputerAction::HoldKey { chord, .. }) = action else {
+        let (ComputerAction::Key { chord, .. } | ComputerAction::HoldKey { chord, .. }) = action
+        else {
             return Ok(());
         };
         if chord.includes(&off_limits.stop_chord()) {

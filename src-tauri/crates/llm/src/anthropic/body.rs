@@ -1,12 +1,12 @@
 //! How a request is written.
 
-use std::sync::atomic::Ordering;
+use std::{collections::BTreeSet, sync::atomic::Ordering};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
-use super::Anthropic;
+use super::{Anthropic, toolset};
 use crate::{Content, Image, Message, Request, Role, ToolCall, ToolResult};
 
 /// User turns whose end is marked for the cache, counted from the newest. With the one on tools and
@@ -28,12 +28,13 @@ pub(super) fn write(wire: &Anthropic, request: &Request, messages: &[Message]) -
         mark(last);
     }
 
+    let members = members(wire, request, messages);
     let mut turns: Vec<Value> = messages
         .iter()
         .map(|message| {
             let (role, content) = match message.role {
-                Role::User => ("user", person(message, wire.profile.vision)),
-                Role::Assistant => ("assistant", model(wire, message)),
+                Role::User => ("user", person(message, wire.profile.vision, &members)),
+                Role::Assistant => ("assistant", model(wire, message, &members)),
             };
             json!({ "role": role, "content": content })
         })
@@ -62,6 +63,25 @@ pub(super) fn write(wire: &Anthropic, request: &Request, messages: &[Message]) -
     Value::Object(body)
 }
 
+/// Ids of the calls that are written as members of the toolset, so that their results are as well.
+fn members<'a>(wire: &Anthropic, request: &Request, messages: &'a [Message]) -> BTreeSet<&'a str> {
+    let offered = request
+        .tools
+        .iter()
+        .filter_map(|tool| wire.hosted(tool))
+        .any(|(_, _, kind, _)| toolset::is_toolset(kind));
+    if !offered {
+        return BTreeSet::new();
+    }
+    let calls = messages.iter().flat_map(|message| &message.content);
+    calls
+        .filter_map(|content| match content {
+            Content::ToolCall(call) if toolset::member(call).is_some() => Some(call.id.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
 fn mark(block: &mut Value) {
     block["cache_control"] = json!({ "type": "ephemeral" });
 }
@@ -74,6 +94,9 @@ fn tool(wire: &Anthropic, tool: &crate::ToolDefinition) -> Value {
             "input_schema": tool.schema,
         });
     };
+    if toolset::is_toolset(kind) {
+        return toolset::entry(kind);
+    }
     let mut hosted = json!({
         "type": kind,
         "name": tool.name,
@@ -89,7 +112,7 @@ fn tool(wire: &Anthropic, tool: &crate::ToolDefinition) -> Value {
 
 /// A person's turn. Results stand first (the preflight sorted them); an error result may hold text
 /// only, so its pictures follow behind.
-fn person(message: &Message, vision: bool) -> Vec<Value> {
+fn person(message: &Message, vision: bool, members: &BTreeSet<&str>) -> Vec<Value> {
     let mut blocks = Vec::new();
     let mut behind = Vec::new();
     for content in &message.content {
@@ -102,7 +125,11 @@ fn person(message: &Message, vision: bool) -> Vec<Value> {
                     .content
                     .iter()
                     .partition::<Vec<_>, _>(|piece| pictures && matches!(piece, Content::Image(_)));
-                blocks.push(self::result(result, &now, vision));
+                let mut block = self::result(result, &now, vision);
+                if members.contains(result.id.as_str()) {
+                    toolset::claim(&mut block);
+                }
+                blocks.push(block);
                 behind.extend(late.into_iter().map(|piece| piece_of(piece, vision)));
             }
             Content::ToolCall(_) | Content::Reasoning { .. } => {}
@@ -154,11 +181,11 @@ fn picture(image: &Image, vision: bool) -> Value {
     })
 }
 
-fn model(wire: &Anthropic, message: &Message) -> Vec<Value> {
+fn model(wire: &Anthropic, message: &Message, members: &BTreeSet<&str>) -> Vec<Value> {
     let reasoning = wire.reasoning.load(Ordering::Relaxed);
     let blocks = message.content.iter().filter_map(|content| match content {
         Content::Text(text) => Some(self::text(text)),
-        Content::ToolCall(call) => Some(self::call(call)),
+        Content::ToolCall(call) => Some(self::call(call, members)),
         // Only what this vendor signed; another one's reasoning would be refused.
         Content::Reasoning { opaque, .. } => matches!(
             opaque.get("type").and_then(Value::as_str),
@@ -175,7 +202,14 @@ fn model(wire: &Anthropic, message: &Message) -> Vec<Value> {
     blocks
 }
 
-fn call(call: &ToolCall) -> Value {
+fn call(call: &ToolCall, members: &BTreeSet<&str>) -> Value {
+    if members.contains(call.id.as_str())
+        && let Some((name, input)) = toolset::member(call)
+    {
+        let mut block = json!({ "type": "tool_use", "id": call.id, "name": name, "input": input });
+        toolset::claim(&mut block);
+        return block;
+    }
     let input = match &call.input {
         Value::Object(input) => Value::Object(input.clone()),
         _ => json!({}),

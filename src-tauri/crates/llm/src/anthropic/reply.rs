@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::{COMPUTER, toolset};
 use crate::failure::Reported;
 use crate::sse::Event;
 use crate::wire::{Fault, Reader, Sink, call_from_text};
@@ -26,6 +27,8 @@ enum Block {
     Call {
         id: String,
         name: String,
+        /// Belongs to the computer toolset; `name` is the member then.
+        member: bool,
         /// As given at the start, used when no text follows.
         input: Value,
         text: String,
@@ -122,10 +125,14 @@ impl Reading {
             }
             "tool_use" => {
                 let name = text_of(block, "name").to_owned();
-                on(Delta::ToolCallStarted { name: name.clone() });
+                let toolset = toolset::name_of(block);
+                on(Delta::ToolCallStarted {
+                    name: toolset.map_or_else(|| name.clone(), str::to_owned),
+                });
                 Block::Call {
                     id: text_of(block, "id").into(),
                     name,
+                    member: toolset.is_some(),
                     input: block.get("input").cloned().unwrap_or(json!({})),
                     text: String::new(),
                 }
@@ -208,22 +215,29 @@ fn content(block: Block) -> Option<Content> {
         Block::Call {
             id,
             name,
+            member,
             input,
             text,
-        } if text.trim().is_empty() => {
-            let (input, malformed) = match input {
-                Value::Object(_) => (input, None),
-                other => (Value::Null, Some(other.to_string())),
+        } => {
+            let mut call = if text.trim().is_empty() {
+                let (input, malformed) = match input {
+                    Value::Object(_) => (input, None),
+                    other => (Value::Null, Some(other.to_string())),
+                };
+                ToolCall {
+                    id,
+                    name,
+                    input,
+                    malformed,
+                }
+            } else {
+                call_from_text(id, name, text)
             };
-            Some(Content::ToolCall(ToolCall {
-                id,
-                name,
-                input,
-                malformed,
-            }))
-        }
-        Block::Call { id, name, text, .. } => {
-            Some(Content::ToolCall(call_from_text(id, name, text)))
+            if member {
+                call.input = toolset::with_action(&call.name, call.input);
+                COMPUTER.clone_into(&mut call.name);
+            }
+            Some(Content::ToolCall(call))
         }
         Block::Unknown => None,
     }

@@ -86,6 +86,48 @@ async fn a_whole_reply_is_put_together() {
     );
 }
 
+/// Members of the computer toolset are read as actions of `computer`; a tool of the same name is not.
+#[tokio::test]
+async fn members_of_the_toolset_are_actions() {
+    let start = |index: u32, block: Value| json!({"type":"content_block_start","index":index,"content_block":block});
+    let member = |id: &str, name: &str| json!({"type":"tool_use","id":id,"name":name,"toolset_name":"computer","input":{}});
+    let events = anthropic(&[
+        start(0, member("a", "left_click")),
+        json!({"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"coordinate\":[3,4]}"}}),
+        start(1, member("b", "screenshot")),
+        start(2, member("c", "type")),
+        json!({"type":"content_block_delta","index":2,"delta":{"type":"input_json_delta","partial_json":"{\"text\": "}}),
+        start(
+            3,
+            json!({"type":"tool_use","id":"d","name":"type","input":{"text":"x"}}),
+        ),
+        json!({"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":9}}),
+        json!({"type":"message_stop"}),
+    ]);
+    let server = Server::start(vec![Answer::stream(events)]).await;
+    let (reply, deltas) = reply(&model(CLAUDE, &server), &ask("hi")).await;
+    assert_eq!(
+        reply.unwrap().message.content,
+        [
+            call("a", json!({"action":"left_click","coordinate":[3,4]}), None),
+            call("b", json!({"action":"screenshot"}), None),
+            call("c", json!({"action":"type"}), Some("{\"text\": ")),
+            Content::ToolCall(ToolCall {
+                id: "d".into(),
+                name: "type".into(),
+                input: json!({"text":"x"}),
+                malformed: None,
+            }),
+        ]
+    );
+    assert_eq!(
+        deltas[0],
+        Delta::ToolCallStarted {
+            name: "computer".into()
+        }
+    );
+}
+
 /// Arguments of 200 KB in small pieces arrive whole.
 #[tokio::test]
 async fn arguments_of_200_kb_arrive_whole() {

@@ -95,7 +95,16 @@ fn names_lead_to_the_right_row() {
         Some("computer_20241022")
     );
     assert_eq!(tool("anthropic/claude-3-5-sonnet-20240620"), None);
-    assert_eq!(tool("anthropic/claude-opus-5-5"), None);
+    for newest in ["opus-5-5", "sonnet-5-5-20260928", "haiku-5-5"] {
+        assert_eq!(
+            tool(&format!("anthropic/claude-{newest}")).as_deref(),
+            Some("computer_toolset_20260801")
+        );
+    }
+    assert_eq!(
+        tool("anthropic/claude-sonnet-5").as_deref(),
+        Some("computer_20251124")
+    );
     // Through a gateway the model is the same, the tool is not there.
     let gateway = Profile::lookup("openrouter/anthropic/claude-sonnet-4.5");
     assert_eq!(gateway.hosted_computer, None);
@@ -200,4 +209,23 @@ fn price_counts_each_kind_of_token() {
         images: 3,
     };
     assert!((price.of(&usage) - (3.0 + 1.5 + 0.6 + 1.5)).abs() < 1e-9);
+}
+
+/// A price that depends on the length of the prompt, or that nobody confirmed, is not known.
+#[test]
+fn an_unconfirmed_price_is_none() {
+    for unknown in [
+        "anthropic/claude-haiku-5-5",
+        "openai/gpt-5.4",
+        "openai/gpt-5.1",
+        "openai/gpt-5-nano",
+        "openai/o3",
+        "gemini/gemini-2.5-pro",
+    ] {
+        assert_eq!(Profile::lookup(unknown).price, None, "{unknown}");
+    }
+    let price = |name: &str| Profile::lookup(name).price.map(|it| (it.input, it.output));
+    assert_eq!(price("anthropic/claude-opus-5-5"), Some((4.0, 20.0)));
+    assert_eq!(price("openai/gpt-5"), Some((1.25, 10.0)));
+    assert_eq!(price("ollama/gpt-oss:20b"), Some((0.0, 0.0)));
 }

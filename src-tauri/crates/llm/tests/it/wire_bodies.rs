@@ -207,6 +207,85 @@ async fn the_hosted_tool_is_a_setting() {
     );
 }
 
+/// The computer toolset: no name and no display, actions are member tools, their results say so.
+#[tokio::test]
+async fn messages_body_with_the_toolset() {
+    let mut request = conversation();
+    let own = call("c1", "computer", json!({"action": "clipboard_read"}));
+    let drag =
+        json!({"action": "left_click_drag", "start_coordinate": [1, 2], "coordinate": [3, 4]});
+    request.messages.push(turn(
+        Role::Assistant,
+        vec![own, call("c2", "computer", drag)],
+    ));
+    request.messages.push(turn(
+        Role::User,
+        vec![
+            result("c1", vec![Content::Text("copied".into())], false),
+            result("c2", vec![Content::Text("no".into())], true),
+        ],
+    ));
+    let name = "anthropic/claude-opus-5-5";
+    let seen = sent(
+        options(name, "", FakeTiming::new(0.0)),
+        anthropic_text("ok"),
+        &request,
+    )
+    .await;
+    assert_eq!(
+        seen.body["tools"][0],
+        json!({"type": "computer_toolset_20260801"})
+    );
+    assert_eq!(seen.body["tools"][1]["name"], "run_command");
+    assert_eq!(seen.header("anthropic-beta"), None);
+    let blocks: Vec<&Value> = seen.body["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|message| message["content"].as_array().unwrap())
+        .collect();
+    let calls = |id: &str| {
+        let of = |field: &str| {
+            let found = blocks.iter().find(|block| block[field] == id);
+            let mut block = (*found.unwrap()).clone();
+            block.as_object_mut().unwrap().remove("cache_control");
+            block
+        };
+        (of("id"), of("tool_use_id"))
+    };
+    let (look, looked) = calls("t1");
+    assert_eq!(
+        look,
+        json!({"type": "tool_use", "id": "t1", "name": "screenshot", "toolset_name": "computer", "input": {}})
+    );
+    assert_eq!(looked["toolset_name"], "computer");
+    let (other, answer) = calls("t2");
+    assert_eq!(other["name"], "run_command");
+    assert_eq!(
+        (&other["toolset_name"], &answer["toolset_name"]),
+        (&Value::Null, &Value::Null)
+    );
+    // What the toolset has not stays what it was.
+    let (own, answer) = calls("c1");
+    assert_eq!(own["input"], json!({"action": "clipboard_read"}));
+    assert_eq!(answer["toolset_name"], Value::Null);
+    let (drag, failed) = calls("c2");
+    assert_eq!(
+        drag,
+        json!({
+            "type": "tool_use", "id": "c2", "name": "left_click_drag", "toolset_name": "computer",
+            "input": {"start_coordinate": [1, 2], "coordinate": [3, 4]},
+        })
+    );
+    assert_eq!(
+        failed,
+        json!({
+            "type": "tool_result", "tool_use_id": "c2", "toolset_name": "computer", "is_error": true,
+            "content": [{"type": "text", "text": "no"}],
+        })
+    );
+}
+
 /// A model without eyes is told about pictures, never sent one, in both formats.
 #[tokio::test]
 async fn a_blind_model_gets_words_for_pictures() {

@@ -162,6 +162,8 @@ struct Spoken<'a> {
     /// Calls with their ids.
     calls: Vec<(String, &'a Call)>,
     usage: Usage,
+    /// Computer actions are called as members of the toolset.
+    toolset: bool,
 }
 
 impl<'a> Spoken<'a> {
@@ -181,6 +183,9 @@ impl<'a> Spoken<'a> {
             turn,
             calls,
             usage: turn.usage.unwrap_or_else(|| estimate(turn, seen)),
+            toolset: seen
+                .tool("computer")
+                .is_some_and(|tool| tool.hosted.as_deref() == Some(super::rules::TOOLSET)),
         }
     }
 

@@ -4,6 +4,7 @@ mod conversation;
 mod images;
 mod schema;
 mod tools;
+mod toolset;
 
 use std::collections::BTreeMap;
 
@@ -81,6 +82,9 @@ pub(super) fn content(seen: &SeenRequest, whole: &Value, rules: &Rules) -> Vec<R
     refusals.extend(conversation::check(seen));
     refusals.extend(images::check(seen, rules));
     refusals.extend(tools::check(seen, rules));
+    if seen.dialect == Dialect::Messages {
+        refusals.extend(toolset::check(&seen.body));
+    }
     let breakpoints = breakpoints(whole);
     if breakpoints > 4 {
         refusals.push(Refusal::new(

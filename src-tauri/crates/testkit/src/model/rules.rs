@@ -42,9 +42,12 @@ pub struct Rules {
     pub many_images: usize,
     /// Texts that may appear in no body, beside the key: other secrets, host keys, home paths.
     pub forbidden: Vec<String>,
-    /// Hosted tool types with the beta header each needs.
+    /// Hosted tool types with the beta header each needs, empty for none.
     pub hosted: Vec<(String, String)>,
 }
+
+/// The hosted computer tool that is a set of members; the only one since Claude 5.5.
+pub(super) const TOOLSET: &str = "computer_toolset_20260801";
 
 /// The key of [`Rules::default`].
 pub const KEY: &str = "sk-test-0123456789abcdefghijklmnop";
@@ -56,6 +59,7 @@ impl Default for Rules {
             ("computer_20241022", "computer-use-2024-10-22"),
             ("computer_20250124", "computer-use-2025-01-24"),
             ("computer_20251124", "computer-use-2025-11-24"),
+            (TOOLSET, ""),
         ];
         Self {
             key: Some(KEY.to_owned()),

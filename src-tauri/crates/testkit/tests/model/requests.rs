@@ -376,6 +376,72 @@ fn tools_are_checked() {
     );
 }
 
+/// A right request with the toolset.
+fn with_toolset() -> Value {
+    let mut body = messages();
+    body["model"] = json!("claude-opus-5-5");
+    body["tools"][0] = json!({"type": "computer_toolset_20260801"});
+    body["messages"][1]["content"][1] = json!({
+        "type": "tool_use", "id": "toolu_1", "name": "screenshot", "toolset_name": "computer", "input": {},
+    });
+    body["messages"][2]["content"][0]["toolset_name"] = json!("computer");
+    body
+}
+
+/// The toolset has an entry of its own kind, and its calls and results name it; since Claude 5.5 it is
+/// the only one there is. The script sees what it sees with the older tools.
+#[test]
+fn the_toolset_is_checked() {
+    let server = ModelServer::start(always(Turn::click_at((3, 4)))).unwrap();
+    let reply = post(&server, MESSAGES, &with_toolset());
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    server.assert_clean();
+    let seen = server.requests().remove(0);
+    assert_eq!(seen.results()[0].name, "computer");
+    assert_eq!(seen.results()[0].input, json!({"action": "screenshot"}));
+    let called = &reply.json()["content"][0];
+    assert_eq!(called["name"], "left_click");
+    assert_eq!(called["toolset_name"], "computer");
+    assert_eq!(called["input"], json!({"coordinate": [3, 4]}));
+
+    let call = |body: &mut Value, field: &str, value: Value| {
+        body["messages"][1]["content"][1][field] = value;
+    };
+    let refused = |rule: &str, damage: &dyn Fn(&mut Value)| {
+        refused_by(Rules::default(), MESSAGES, with_toolset(), rule, damage);
+    };
+    refused("toolset", &|body| {
+        body["tools"][0]["name"] = json!("computer");
+    });
+    refused("toolset", &|body| {
+        body["tools"][0]["display_width_px"] = json!(280);
+    });
+    refused("toolset", &|body| {
+        call(body, "name", json!("jump"));
+    });
+    refused("toolset", &|body| {
+        call(body, "toolset_name", json!("browser"));
+    });
+    refused("toolset", &|body| {
+        call(body, "input", json!({"action": "screenshot"}));
+    });
+    refused("toolset", &|body| {
+        body["messages"][2]["content"][0]["toolset_name"] = Value::Null;
+    });
+    refused("toolset", &|body| {
+        body["messages"][2]["content"][1]["toolset_name"] = json!("computer");
+    });
+    refused("tools", &|body| {
+        body["tools"][1]["name"] = json!("computer");
+    });
+    refused("tools", &|body| {
+        body["tools"][0] = messages()["tools"][0].clone();
+    });
+    refused("toolset", &|body| {
+        body["tools"].as_array_mut().unwrap().remove(0);
+    });
+}
+
 /// Pictures are for the person's messages only in Chat Completions.
 #[test]
 fn chat_pictures_belong_to_the_person() {

@@ -1,9 +1,9 @@
 //! Anthropic Messages.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Spoken, event, morsels, signature};
-use crate::model::turn::Stop;
+use crate::model::turn::{Call, Stop};
 
 pub(super) fn body(spoken: &Spoken<'_>) -> Value {
     let mut content = Vec::new();
@@ -16,9 +16,10 @@ pub(super) fn body(spoken: &Spoken<'_>) -> Value {
         content.push(json!({"type": "text", "text": spoken.turn.text}));
     }
     for (id, call) in &spoken.calls {
-        let input: Value = serde_json::from_str(&call.arguments)
-            .unwrap_or_else(|_| Value::String(call.arguments.clone()));
-        content.push(json!({"type": "tool_use", "id": id, "name": call.name, "input": input}));
+        let (mut block, arguments) = called(spoken, id, call);
+        block["input"] =
+            serde_json::from_str(&arguments).unwrap_or_else(|_| Value::String(arguments));
+        content.push(block);
     }
     let mut message = start(spoken, &usage(spoken));
     message["content"] = Value::Array(content);
@@ -73,16 +74,14 @@ pub(super) fn stream(spoken: &Spoken<'_>) -> Vec<Vec<u8>> {
         block(json!({"type": "text", "text": ""}), deltas);
     }
     for (id, call) in &spoken.calls {
+        let (opening, arguments) = called(spoken, id, call);
         let mut deltas = vec![json!({"type": "input_json_delta", "partial_json": ""})];
         deltas.extend(
-            morsels(&call.arguments)
+            morsels(&arguments)
                 .into_iter()
                 .map(|text| json!({"type": "input_json_delta", "partial_json": text})),
         );
-        block(
-            json!({"type": "tool_use", "id": id, "name": call.name, "input": {}}),
-            deltas,
-        );
+        block(opening, deltas);
     }
     pieces.push(event(
         "message_delta",
@@ -94,6 +93,20 @@ pub(super) fn stream(spoken: &Spoken<'_>) -> Vec<Vec<u8>> {
     ));
     pieces.push(event("message_stop", &json!({"type": "message_stop"})));
     pieces
+}
+
+/// A call without its input, and the input: a member of the toolset where that is on offer.
+fn called(spoken: &Spoken<'_>, id: &str, call: &Call) -> (Value, String) {
+    let mut block = json!({"type": "tool_use", "id": id, "name": call.name, "input": {}});
+    let arguments: Option<Map<String, Value>> = serde_json::from_str(&call.arguments).ok();
+    if let Some(mut arguments) = arguments.filter(|_| spoken.toolset && call.name == "computer")
+        && let Some(member) = arguments.remove("action")
+    {
+        block["name"] = member;
+        block["toolset_name"] = json!("computer");
+        return (block, Value::Object(arguments).to_string());
+    }
+    (block, call.arguments.clone())
 }
 
 fn start(spoken: &Spoken<'_>, usage: &Value) -> Value {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::model::refusal::{Refusal, image_too_large};
-use crate::model::rules::Rules;
+use crate::model::rules::{Rules, TOOLSET};
 use crate::model::seen::{Part, SeenImage, SeenRequest};
 
 /// No service takes a larger edge.
@@ -100,6 +100,10 @@ fn display(seen: &SeenRequest) -> Option<Refusal> {
         .tools
         .iter()
         .find(|tool| tool.hosted.is_some() && tool.name == "computer")?;
+    if tool.hosted.as_deref() == Some(TOOLSET) {
+        // It declares none: positions are in pixels of whatever is sent.
+        return None;
+    }
     let Some((width, height)) = tool.display else {
         return Some(Refusal::new(
             "display",

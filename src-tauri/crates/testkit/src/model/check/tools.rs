@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::schema;
 use crate::model::refusal::Refusal;
-use crate::model::rules::Rules;
+use crate::model::rules::{Rules, TOOLSET};
 use crate::model::seen::{Dialect, SeenRequest, SeenTool};
 
 pub(super) fn check(seen: &SeenRequest, rules: &Rules) -> Vec<Refusal> {
@@ -61,11 +61,17 @@ fn hosted(seen: &SeenRequest, tool: &SeenTool, kind: &str, rules: &Rules) -> Opt
             ),
         ));
     };
+    if kind != TOOLSET && seen.model.contains("-5-5") {
+        return Some(Refusal::new(
+            "tools",
+            format!("'{}' does not support tool types: {kind}.", seen.model),
+        ));
+    }
     let sent = seen
         .headers
         .get("anthropic-beta")
         .map_or("", String::as_str);
-    if !sent.split(',').any(|part| part.trim() == beta) {
+    if !beta.is_empty() && !sent.split(',').any(|part| part.trim() == beta) {
         return Some(Refusal::new(
             "beta",
             format!(

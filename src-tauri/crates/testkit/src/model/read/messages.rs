@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{Reading, result, text};
 use crate::model::answer::signature;
+use crate::model::rules::TOOLSET;
 use crate::model::seen::{Part, SeenTool, Speaker};
 
 /// Fields the service takes; it refuses others.
@@ -74,11 +75,14 @@ pub(super) fn read(body: &Value, reading: &mut Reading) {
     }
     for (index, tool) in body["tools"].as_array().into_iter().flatten().enumerate() {
         reading.tools.push(read_tool(tool));
-        if text(tool, "name").is_empty() {
+        if text(tool, "name").is_empty() && text(tool, "type") != TOOLSET {
             reading.refuse("tools", format!("tools.{index}.name: Field required"));
         }
     }
 }
+
+/// The name of a toolset in calls and results, and of the older hosted tools.
+const COMPUTER: &str = "computer";
 
 fn read_tool(tool: &Value) -> SeenTool {
     let kind = text(tool, "type");
@@ -87,8 +91,13 @@ fn read_tool(tool: &Value) -> SeenTool {
             .as_u64()
             .and_then(|edge| u32::try_from(edge).ok())
     };
+    let name = if kind == TOOLSET {
+        COMPUTER
+    } else {
+        text(tool, "name")
+    };
     SeenTool {
-        name: text(tool, "name").to_owned(),
+        name: name.to_owned(),
         description: text(tool, "description").to_owned(),
         schema: tool["input_schema"].clone(),
         hosted: (!matches!(kind, "" | "custom")).then(|| kind.to_owned()),
@@ -141,10 +150,16 @@ fn block(block: &Value, place: String, reading: &mut Reading) -> Option<Part> {
                     format!("{place}.tool_use.input: Input should be a valid dictionary"),
                 );
             }
+            let (mut name, mut input) = (text(block, "name"), block["input"].clone());
+            if text(block, "toolset_name") == COMPUTER {
+                // Scripts see the older tools' form, whichever is spoken.
+                input["action"] = Value::from(name);
+                name = COMPUTER;
+            }
             Some(Part::Call {
                 id: text(block, "id").to_owned(),
-                name: text(block, "name").to_owned(),
-                input: block["input"].clone(),
+                name: name.to_owned(),
+                input,
             })
         }
         "tool_result" => {
