@@ -65,6 +65,8 @@ pub(crate) struct HttpModel {
     pub(crate) timing: Arc<dyn Timing>,
     pub(crate) list: ListProves,
     pub(crate) has_key: bool,
+    /// The address has answered before, so it is the right one.
+    pub(crate) answered: AtomicBool,
 }
 
 #[async_trait]
@@ -77,7 +79,12 @@ impl ChatModel for HttpModel {
         tokio::select! {
             biased;
             () = cancel.cancelled() => Err(Error::Cancelled),
-            result = self.prove() => result,
+            result = self.prove() => {
+                if result.is_ok() {
+                    self.answered.store(true, Ordering::Relaxed);
+                }
+                result
+            }
         }
     }
 
@@ -110,7 +117,10 @@ impl HttpModel {
                 on(delta);
             };
             let failure = match self.attempt(request, &messages, body.clone(), &watch).await {
-                Ok(reply) => return Ok(self.finish(reply, request, &messages)),
+                Ok(reply) => {
+                    self.answered.store(true, Ordering::Relaxed);
+                    return Ok(self.finish(reply, request, &messages));
+                }
                 Err(failure) => failure,
             };
             // Each lesson is about one parameter; there are not more than these.
@@ -208,7 +218,7 @@ impl HttpModel {
             let target = target.to_str().unwrap_or("another address");
             let target = target.split(['?', '#']).next().unwrap_or_default();
             let what = format!("a redirect to {target}, which is not followed");
-            return self.peer.invalid_reply(&what).into();
+            return self.stranger(&what);
         }
         let mut body = Vec::new();
         // Whatever can be had of the reason; its absence is no reason to fail differently.
@@ -228,6 +238,9 @@ impl HttpModel {
                 .peer
                 .reported(Some(status), &Reported::default(), with_images),
         };
+        if html && failure.retry.is_none() && matches!(failure.error, Error::InvalidReply { .. }) {
+            failure.retry = self.if_answered();
+        }
         let after = asked_to_wait(&headers, self.timing.now());
         if let Error::RateLimited { retry_after, .. } = &mut failure.error {
             *retry_after = after;
@@ -313,7 +326,7 @@ impl HttpModel {
         }
         let text = std::str::from_utf8(&body).map_err(|_| self.peer.broken_reply("no text"))?;
         if is_html(text) {
-            return Err(self.peer.invalid_reply("a web page").into());
+            return Err(self.stranger("a web page"));
         }
         let body: Value = serde_json::from_str(text)
             .map_err(|error| self.peer.broken_reply(&format!("broken JSON ({error})")))?;
@@ -336,6 +349,20 @@ impl HttpModel {
         reader
             .finish()
             .map_err(|fault| self.fault(fault, with_images))
+    }
+
+    /// Somebody else answered. At an address that has never been right that is a mistake to be told
+    /// at once; in the middle of a conversation it is the network: a proxy, or a hotel's login page.
+    fn stranger(&self, what: &str) -> Failure {
+        Failure {
+            error: self.peer.invalid_reply(what),
+            retry: self.if_answered(),
+        }
+    }
+
+    fn if_answered(&self) -> Option<Retry> {
+        let answered = self.answered.load(Ordering::Relaxed);
+        answered.then(|| Retry::because("network"))
     }
 
     fn fault(&self, fault: Fault, with_images: bool) -> Failure {

@@ -182,6 +182,7 @@ pub fn connect(options: Options) -> Result<Arc<dyn ChatModel>> {
         timing: options.timing,
         list: name.provider.list,
         has_key: key.is_some(),
+        answered: std::sync::atomic::AtomicBool::new(false),
     }))
 }
 

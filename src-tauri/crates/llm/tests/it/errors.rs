@@ -259,6 +259,27 @@ async fn a_web_page_is_not_a_reply() {
     }
 }
 
+/// In the middle of a conversation a web page, or a redirect to one, is the network's fault and passes.
+#[tokio::test]
+async fn a_login_page_in_between_is_waited_out() {
+    for (name, answer) in both() {
+        let elsewhere = vec![("location", "http://login.invalid/".into())];
+        let server = Server::start(vec![
+            Answer::stream(answer.clone()),
+            Answer::html(200),
+            Answer::html(403),
+            Answer::Full(302, elsewhere, vec![]),
+            Answer::stream(answer),
+        ])
+        .await;
+        let model = connect(options(name, &server.base, FakeTiming::new(0.0))).unwrap();
+        for _ in 0..2 {
+            assert_eq!(reply(&model, &ask("hi")).await.0.unwrap().text(), "Hello");
+        }
+        assert_eq!(server.seen().len(), 5);
+    }
+}
+
 /// Broken bytes, broken JSON and nothing at all are asked for once more, not five times.
 #[tokio::test]
 async fn broken_replies_are_asked_for_once_more() {
