@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use openspace_app::{Environment, Failure, SpecAttendance, demo};
+use openspace_app::{Display, Environment, Failure, SpecAttendance, demo};
 
 use super::run::execute;
 use crate::{
@@ -12,36 +12,18 @@ use crate::{
     output, terminal,
 };
 
-pub(crate) async fn demo(
-    arguments: DemoArgs,
-    mut environment: Environment,
-) -> Result<Exit, Failure> {
-    let paths = openspace_app::paths(&environment)?;
-    // Kept until the end: programs on a display of its own end with it.
-    let _display = match arguments.display.as_deref() {
-        Some("private") => Some(demo::private_display(
-            &mut environment,
-            &paths.runtime,
-            demo::SIZE,
-            &super::own_program()?,
-        )?),
-        Some(name) => {
-            environment.insert("DISPLAY", name);
-            environment.remove("WAYLAND_DISPLAY");
-            None
-        }
-        None => None,
-    };
+pub(crate) async fn demo(arguments: DemoArgs, environment: Environment) -> Result<Exit, Failure> {
+    let display = Display::parse(arguments.display.as_deref());
     let attended = !arguments.yes && terminal::open().is_some();
     let app = super::open(environment, attended, &[])?;
     app.refuse_runs("start runs of its own")?;
-    let demo = demo::Demo::prepare(&paths.home.join(demo::FOLDER))?;
+    let demo = demo::Demo::prepare(&app.paths.home.join(demo::FOLDER))?;
     output::note(&app.catalogue.render("demo.label", &[]));
     let mut request = demo.request();
+    request.display = display;
     if !attended && !arguments.yes {
         request.attendance = SpecAttendance::Absent;
     }
-    let recording = demo.recording(&app)?;
     let beginning = Beginning::now(&app).await?;
     let (queued, fence) = app.enqueue_claimed(&request).await?;
     let answering = arguments
@@ -52,7 +34,7 @@ pub(crate) async fn demo(
     } else {
         Show::Lines
     };
-    let exit = execute(&app, fence, beginning, show, attended, Some(recording)).await;
+    let exit = execute(&app, fence, beginning, show, attended).await;
     if let Some(task) = answering {
         task.abort();
     }
@@ -68,7 +50,7 @@ pub(crate) async fn demo(
             .render(key, &[("path", &letter.display().to_string())]),
     );
     let run = app.find_run(queued.run.as_str()).await?;
-    let folder = demo.folder().join(format!("run-{}", run.id));
+    let folder = demo.folder().join(format!("{}{}", demo::EXPORT, run.id));
     app.export(&run, &folder).await?;
     output::note(&app.catalogue.render(
         "run.artefacts",

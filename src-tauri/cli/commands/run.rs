@@ -4,7 +4,7 @@ use std::{io::Read as _, path::PathBuf, sync::Arc};
 
 use openspace_app::{
     App, Catalogue, Code, CommandKind, Display, Environment, Failure, Fence, GuardSeat, Limits,
-    Outcome, Reason, Recording, RunId, RunRequest, RunStatus, SpecAttendance,
+    Outcome, Reason, RunId, RunRequest, RunStatus, SpecAttendance,
 };
 use serde_json::json;
 
@@ -32,6 +32,7 @@ pub(crate) async fn run(arguments: RunArgs, environment: Environment) -> Result<
         output::line(queued.run.as_str());
         return Ok(Exit::Done);
     }
+    super::keys::unlock_for_run(&app, arguments.model.as_deref(), attended).await?;
     let show = if arguments.json {
         Show::Json
     } else {
@@ -39,7 +40,7 @@ pub(crate) async fn run(arguments: RunArgs, environment: Environment) -> Result<
     };
     let beginning = Beginning::now(&app).await?;
     let (_, fence) = app.enqueue_claimed(&request).await?;
-    execute(&app, fence, beginning, show, attended, None).await
+    execute(&app, fence, beginning, show, attended).await
 }
 
 fn request(arguments: &RunArgs, attended: bool) -> Result<RunRequest, Failure> {
@@ -107,7 +108,6 @@ pub(crate) async fn execute(
     beginning: Beginning,
     show: Show,
     attended: bool,
-    recording: Option<Recording>,
 ) -> Result<Exit, Failure> {
     super::adopt_orphans();
     let run = &fence.run().clone();
@@ -124,7 +124,7 @@ pub(crate) async fn execute(
         run.clone(),
         beginning.requests,
     ));
-    let result = app.execute(fence, &guard, recording).await;
+    let result = app.execute(fence, &guard).await;
     stopping.abort();
     // The end has been stored; the lines about it follow within a moment.
     let shown = tokio::time::timeout(std::time::Duration::from_secs(2), watching).await;

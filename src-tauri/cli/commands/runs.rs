@@ -44,6 +44,8 @@ pub(crate) async fn runs(command: RunsCommand, environment: Environment) -> Resu
         } => {
             app.refuse_runs("continue runs")?;
             let run = app.find_run(&id).await?;
+            let model = run.settings.get("model").and_then(Value::as_str);
+            super::keys::unlock_for_run(&app, model, attended).await?;
             let beginning = Beginning::now(&app).await?;
             let fence = app
                 .take_up(
@@ -54,7 +56,7 @@ pub(crate) async fn runs(command: RunsCommand, environment: Environment) -> Resu
                 )
                 .await?;
             let show = if json { Show::Json } else { Show::Lines };
-            execute(&app, fence, beginning, show, attended, None).await
+            execute(&app, fence, beginning, show, attended).await
         }
     }
 }

@@ -6,8 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use openspace_config::Environment;
-use openspace_gui::{Monitor, Tree, platform, platform::Platform};
+use openspace_gui::{Monitor, Tree, platform::Platform};
 use openspace_llm::{
     Image,
     recorded::{Call, Finder, Plan, Recording, Turn},
@@ -24,8 +23,6 @@ pub const MODEL: &str = "recorded/demo";
 const EDITOR: &str = "mousepad";
 /// Folder of the demo below the home folder.
 pub const FOLDER: &str = "openspace-demo";
-/// Size of a display of the demo's own.
-pub const SIZE: &str = "1280x800";
 /// How long one look for an element may take: a plan has time, unlike a click.
 const LOOK: Duration = Duration::from_millis(400);
 
@@ -34,75 +31,37 @@ pub struct Demo {
     folder: PathBuf,
 }
 
-/// A display of the demo's own, for as long as it is kept. A guard ends what belongs to it when this
-/// process dies first.
-#[cfg(target_os = "linux")]
-pub struct DemoDisplay {
-    session: Option<crate::display::private::PrivateSession>,
-    guard: crate::GuardPipe,
-    /// What everything started for the display carries: it is there before the run is.
-    mark: RunId,
-}
-
-/// Starts a display of the demo's own and names it in `environment`; `program` is this program,
-/// which is its own guard.
-#[cfg(target_os = "linux")]
-pub fn private_display(
-    environment: &mut Environment,
-    runtime: &Path,
-    size: &str,
-    program: &Path,
-) -> Result<DemoDisplay> {
-    let (width, height) = crate::display::private_size(size)?;
-    let mut command = std::process::Command::new(program);
-    command.arg("guard").env_clear().envs(environment.iter());
-    let guard = crate::GuardPipe::start(&mut command)?;
-    let mark = RunId::random();
-    guard.begin(&mark);
-    let session =
-        crate::display::private::PrivateSession::start(width, height, runtime, Some(&mark))?;
-    guard.display(&mark, &session.pids());
-    environment.remove("WAYLAND_DISPLAY");
-    environment.insert("DISPLAY", session.display.name());
-    environment.insert("XAUTHORITY", session.display.authority());
-    environment.insert("XDG_SESSION_TYPE", "x11");
-    if let Some(address) = &session.bus_address {
-        environment.insert("DBUS_SESSION_BUS_ADDRESS", address);
+/// Removes what the demo made: its own files and the pictures it exported, nothing else.
+pub(crate) fn remove(folder: &Path) -> std::io::Result<()> {
+    let gone = |result: std::io::Result<()>| match result {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    };
+    for file in [LETTER, DRAFT] {
+        gone(std::fs::remove_file(folder.join(file)))?;
     }
-    Ok(DemoDisplay {
-        session: Some(session),
-        guard,
-        mark,
-    })
-}
-
-#[cfg(target_os = "linux")]
-impl Drop for DemoDisplay {
-    fn drop(&mut self) {
-        self.session = None;
-        self.guard.end(&self.mark);
+    let exports = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => return gone(Err(error)),
+    };
+    for entry in exports.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(EXPORT) {
+            std::fs::remove_dir_all(entry.path())?;
+        }
     }
-}
-
-/// A display of the demo's own: on Linux only.
-#[cfg(not(target_os = "linux"))]
-pub struct DemoDisplay {}
-
-/// Says that there is none here.
-#[cfg(not(target_os = "linux"))]
-pub fn private_display(
-    _environment: &mut Environment,
-    _runtime: &Path,
-    _size: &str,
-    _program: &Path,
-) -> Result<DemoDisplay> {
-    Err(Failure::new(
-        Code::Unavailable,
-        "a display of its own exists on Linux only",
-    ))
+    // What somebody else put there keeps the folder.
+    let _kept = std::fs::remove_dir(folder);
+    Ok(())
 }
 
 impl Demo {
+    /// The demo in a folder that was prepared before.
+    pub(crate) fn at(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_owned(),
+        }
+    }
+
     /// Prepares the folder: a draft to be deleted, and no letter of an earlier demo.
     pub fn prepare(folder: &Path) -> Result<Self> {
         std::fs::create_dir_all(folder).map_err(|error| {
@@ -172,18 +131,8 @@ impl Demo {
     }
 
     /// The plan, with eyes on the display the demo runs on.
-    pub fn recording(&self, app: &App) -> Result<Recording> {
-        let open = platform::open(&platform::Options {
-            display: app.desktop.display().map(str::to_owned),
-            authority: app.desktop.xauthority().map(Path::to_owned),
-            wayland: app.desktop.wayland_display().is_some(),
-            session_bus: app.desktop.bus().map(str::to_owned),
-        })
-        .map_err(|error| {
-            Failure::new(Code::Unavailable, error.to_string())
-                .hint("openspace demo --display private needs no screen of yours")
-        })?;
-        let eyes = Eyes::new(&open)?;
+    pub(crate) fn recording(&self, open: &Platform) -> Result<Recording> {
+        let eyes = Eyes::new(open)?;
         Ok(Recording {
             plan: self.plan(),
             finder: Arc::new(eyes),
@@ -278,6 +227,8 @@ impl Demo {
 
 const LETTER: &str = "greeting.txt";
 const DRAFT: &str = "draft.txt";
+/// Beginning of the names of exported runs in the demo's folder.
+pub const EXPORT: &str = "run-";
 
 /// Answers the demo's questions with yes, because the person said so beforehand.
 pub async fn say_yes(app: Arc<App>, run: RunId) {

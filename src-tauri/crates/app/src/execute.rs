@@ -11,7 +11,7 @@ use openspace_grounding::{
     policy::{Grants, InvalidPreset, InvalidRule, Origin, Policy, PolicyInputs, Rule, RuleEffect},
 };
 use openspace_gui::{GuiBackend, ScreenState};
-use openspace_llm::{ChatModel, recorded::Recording};
+use openspace_llm::ChatModel;
 use openspace_process::Support;
 use openspace_shell::Shell;
 use openspace_store::{CommandKind, CommandWatch, Fence, RuleDecision, Run, RunStatus};
@@ -21,6 +21,7 @@ use crate::{
     App, Code, Display, Failure, RunSpec,
     control::DisplayLock,
     conversation::{self, Resumed},
+    demo::{self, Demo},
     display::{OpenDisplay, describe, gui_options},
     failure::Result,
     guard::{GuardPipe, RunGuard},
@@ -37,13 +38,8 @@ const COMMAND_POLL: Duration = Duration::from_millis(20);
 impl App {
     /// Executes a run that this process claimed, to its end, and says how it ended. Whatever goes
     /// wrong before the first step ends the run as failed, with the reason stored.
-    pub async fn execute(
-        &self,
-        fence: Fence,
-        guard: &GuardPipe,
-        recording: Option<Recording>,
-    ) -> Result<Outcome> {
-        match self.prepare_and_drive(&fence, guard, recording).await {
+    pub async fn execute(&self, fence: Fence, guard: &GuardPipe) -> Result<Outcome> {
+        match self.prepare_and_drive(&fence, guard).await {
             Ok(outcome) => Ok(outcome),
             Err(failure) => {
                 self.fail(&fence, &failure).await;
@@ -81,12 +77,7 @@ impl App {
         }
     }
 
-    async fn prepare_and_drive(
-        &self,
-        fence: &Fence,
-        guard: &GuardPipe,
-        recording: Option<Recording>,
-    ) -> Result<Outcome> {
+    async fn prepare_and_drive(&self, fence: &Fence, guard: &GuardPipe) -> Result<Outcome> {
         let id = fence.run().clone();
         let run = self.store.read(move |db| db.runs().get(&id)).await?;
         let spec: RunSpec = serde_json::from_value(run.settings.clone()).map_err(|error| {
@@ -96,12 +87,19 @@ impl App {
             )
         })?;
         let limits: Limits = serde_json::from_value(run.limits.clone()).unwrap_or_default();
-        let recorded = recording.is_some();
-        let (model, source) = self.connect(&spec, recording)?;
-        tokio::select! {
-            checked = self.check(model.as_ref(), &source) => checked?,
-            () = self.stop_given(fence) => return self.stopped(fence).await,
-        }
+        let recorded = spec.model == demo::MODEL;
+        let checked = if recorded {
+            // Its eyes are on the display, which is opened below; there is nothing to check.
+            None
+        } else {
+            let (model, source) = self.connect(&spec, None).await?;
+            tokio::select! {
+                checked = self.check(model.as_ref(), &source) => checked?,
+                () = self.stop_given(fence) => return self.stopped(fence).await,
+            }
+            self.tell_key(fence, &source).await;
+            Some(model)
+        };
 
         let scratch = tempfile::Builder::new()
             .prefix("openspace-")
@@ -125,7 +123,11 @@ impl App {
                 Ok(open) => Some(open),
                 // The other back ends work without a screen; the model and the record say why. A
                 // monitor that does not exist is a mistake to be told, not to be worked around.
-                Err(failure) if spec.backends.len() > 1 && failure.code != Code::InvalidRequest => {
+                Err(failure)
+                    if spec.backends.len() > 1
+                        && !recorded
+                        && failure.code != Code::InvalidRequest =>
+                {
                     screen_note = format!("not available: {failure}");
                     self.note(fence, "run.no_screen", &failure).await;
                     None
@@ -134,6 +136,21 @@ impl App {
             }
         } else {
             None
+        };
+        let model = if let Some(model) = checked {
+            model
+        } else {
+            // The display is not borrowed while something is awaited: it cannot be shared.
+            let recording = match &opened {
+                Some(open) => Demo::at(&spec.workspace).recording(&open.platform)?,
+                None => {
+                    return Err(Failure::new(
+                        Code::InvalidRequest,
+                        "the demo needs the back end `gui`",
+                    ));
+                }
+            };
+            self.connect(&spec, Some(recording)).await?.0
         };
         let driven = self
             .drive_with(
@@ -180,6 +197,7 @@ impl App {
         let mut variables = Vec::new();
         let mut control: Arc<dyn Control> = Arc::new(NoControl);
         let mut screen = None;
+        let mut windows = None;
         let mut _display = None;
         let mut _human = None;
         let mut pictures = Pictures::default();
@@ -198,6 +216,7 @@ impl App {
             let (platform, rest) = open.into_parts();
             screen_note = describe(&platform, spec, model.profile());
             let seen = Arc::clone(&platform.screen);
+            windows = Some(window_owners(Arc::clone(&seen)));
             // Only the person's own screen is locked with their session.
             let hint = (spec.display == Display::Session).then(|| LockHint::watch(None));
             screen = Some(Arc::new(move || match seen.state() {
@@ -212,7 +231,9 @@ impl App {
             _display = Some(rest);
         }
         if spec.backends.iter().any(|backend| backend == "shell") {
-            backends.push(Arc::new(Shell::new(self.shell_options(variables))));
+            let mut options = self.shell_options(variables);
+            options.windows = windows;
+            backends.push(Arc::new(Shell::new(options)));
         }
         let mut tools = ToolRegistry::default();
         for backend in &backends {
@@ -485,4 +506,15 @@ fn operating_system() -> String {
             Some(line.trim_matches('"').to_owned())
         });
     pretty.unwrap_or_else(|| std::env::consts::OS.to_owned())
+}
+
+/// Who shows a window on the run's screen: those programs are known to be graphical.
+fn window_owners(screen: Arc<dyn openspace_gui::Screen>) -> openspace_shell::desktop::WindowOwners {
+    Arc::new(move || match screen.windows() {
+        Ok(windows) => windows.iter().filter_map(|window| window.pid).collect(),
+        Err(error) => {
+            tracing::warn!(%error, "asking for the windows of the screen");
+            Vec::new()
+        }
+    })
 }

@@ -88,7 +88,7 @@ impl App {
                     let run = fence.run().clone();
                     let done = async {
                         let guard = guards.get(&app).await?;
-                        app.execute(fence, &guard, None).await
+                        app.execute(fence, &guard).await
                     };
                     if let Err(failure) = done.await {
                         tracing::warn!(%failure, %run, "a run failed before it began, or was lost");
