@@ -1,8 +1,12 @@
-//! A run as a folder anybody can read.
+//! A run as a folder anybody can read, without secrets.
 
-use std::{fs, io::Write as _, path::Path};
+use std::{
+    fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
 
-use openspace_store::Run;
+use openspace_store::{FrameId, Run};
 use serde::Serialize;
 use serde_json::json;
 
@@ -17,12 +21,71 @@ pub struct Exported {
     pub frames: usize,
     /// Files the run produced.
     pub artefacts: usize,
+    /// Secrets that were blacked out.
+    pub redacted: usize,
+}
+
+/// A file of an export that was not written yet.
+pub(crate) struct ExportFile {
+    /// Below the export's folder.
+    pub(crate) path: PathBuf,
+    pub(crate) content: ExportContent,
+    /// Secrets blacked out in it.
+    pub(crate) redacted: usize,
+}
+
+pub(crate) enum ExportContent {
+    Text(String),
+    Frame { id: FrameId, bytes: u64 },
+    Copy { from: PathBuf, bytes: u64 },
+}
+
+impl ExportFile {
+    /// Size in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        match &self.content {
+            ExportContent::Text(text) => text.len() as u64,
+            ExportContent::Frame { bytes, .. } | ExportContent::Copy { bytes, .. } => *bytes,
+        }
+    }
 }
 
 impl App {
     /// Writes a run into a folder that must not exist yet: `run.json`, `events.jsonl`,
-    /// `messages.jsonl`, `frames/`, `artefacts/`.
+    /// `messages.jsonl`, `frames/`, `artefacts/`. Secrets in the texts are blacked out; pictures
+    /// are as they were taken.
     pub async fn export(&self, run: &Run, folder: &Path) -> Result<Exported> {
+        let files = self.export_files(run).await?;
+        let below = |name: &str| {
+            files
+                .iter()
+                .filter(|file| file.path.starts_with(name))
+                .count()
+        };
+        let exported = Exported {
+            events: files
+                .iter()
+                .find(|file| file.path == Path::new(EVENTS))
+                .map_or(0, |file| match &file.content {
+                    ExportContent::Text(text) => text.lines().count(),
+                    ExportContent::Frame { .. } | ExportContent::Copy { .. } => 0,
+                }),
+            frames: below("frames"),
+            artefacts: below("artefacts"),
+            redacted: files.iter().map(|file| file.redacted).sum(),
+        };
+        self.write_files(files, folder, &["frames", "artefacts"])
+            .await?;
+        Ok(exported)
+    }
+
+    /// Writes files into a new folder.
+    pub(crate) async fn write_files(
+        &self,
+        files: Vec<ExportFile>,
+        folder: &Path,
+        subfolders: &[&str],
+    ) -> Result<()> {
         let unusable = |error: std::io::Error| {
             Failure::new(
                 Code::InvalidRequest,
@@ -33,9 +96,30 @@ impl App {
             let failure = unusable(error);
             failure.hint("name a folder that does not exist yet, in one that does")
         })?;
-        for sub in ["frames", "artefacts"] {
+        for sub in subfolders {
             fs::create_dir(folder.join(sub)).map_err(unusable)?;
         }
+        for file in files {
+            let path = folder.join(&file.path);
+            match file.content {
+                ExportContent::Text(text) => {
+                    let mut file = fs::File::create(path).map_err(unusable)?;
+                    file.write_all(text.as_bytes()).map_err(unusable)?;
+                }
+                ExportContent::Frame { id, .. } => {
+                    let (_, data) = self.store.spawn(move |store| store.read_frame(&id)).await?;
+                    fs::write(path, data).map_err(unusable)?;
+                }
+                ExportContent::Copy { from, .. } => {
+                    fs::copy(from, path).map_err(unusable)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What an export of a run consists of.
+    pub(crate) async fn export_files(&self, run: &Run) -> Result<Vec<ExportFile>> {
         let id = run.id.clone();
         let (events, messages, frames, artefacts, approvals, changes, calls) = self
             .store
@@ -51,38 +135,82 @@ impl App {
                 ))
             })
             .await?;
-        let about = json!({ "run": run, "frames": frames, "artefacts": artefacts, "approvals": approvals, "changes": changes.iter().map(change).collect::<Vec<_>>(), "modelCalls": calls });
-        let text = serde_json::to_vec_pretty(&about).unwrap_or_default();
-        fs::write(folder.join("run.json"), text).map_err(unusable)?;
-        write_lines(&folder.join("events.jsonl"), &events).map_err(unusable)?;
-        write_lines(&folder.join("messages.jsonl"), &messages).map_err(unusable)?;
-        let mut exported = Exported {
-            events: events.len(),
-            frames: 0,
-            artefacts: 0,
+        let redaction = self.redaction()?;
+        let text = |path: &str, text: String| {
+            let (text, redacted) = redaction.apply(&text);
+            ExportFile {
+                path: path.into(),
+                content: ExportContent::Text(text),
+                redacted,
+            }
         };
+        let about = json!({ "run": run, "frames": frames, "artefacts": artefacts, "approvals": approvals, "changes": changes.iter().map(change).collect::<Vec<_>>(), "modelCalls": calls });
+        let mut files = vec![
+            text(
+                "run.json",
+                serde_json::to_string_pretty(&about).unwrap_or_default(),
+            ),
+            text(EVENTS, lines(&events)),
+            text("messages.jsonl", lines(&messages)),
+        ];
         for frame in frames.iter().filter(|frame| !frame.pruned) {
-            let id = frame.id.clone();
-            let (_, data) = self.store.spawn(move |store| store.read_frame(&id)).await?;
             let extension = if frame.media_type == "image/png" {
                 "png"
             } else {
                 "jpg"
             };
-            let name = format!("{:04}-{}.{extension}", frame.step, frame.id);
-            fs::write(folder.join("frames").join(name), data).map_err(unusable)?;
-            exported.frames += 1;
+            files.push(ExportFile {
+                path: Path::new("frames")
+                    .join(format!("{:04}-{}.{extension}", frame.step, frame.id)),
+                content: ExportContent::Frame {
+                    id: frame.id.clone(),
+                    bytes: frame.bytes,
+                },
+                redacted: 0,
+            });
         }
         for artefact in &artefacts {
             let id = artefact.id.clone();
-            let (_, path) = self.store.spawn(move |store| store.artefact(&id)).await?;
-            let name = format!("{:04}-{}", artefact.step, plain(&artefact.name));
-            fs::copy(path, folder.join("artefacts").join(name)).map_err(unusable)?;
-            exported.artefacts += 1;
+            let (_, from) = self.store.spawn(move |store| store.artefact(&id)).await?;
+            let path = Path::new("artefacts").join(format!(
+                "{:04}-{}",
+                artefact.step,
+                plain(&artefact.name)
+            ));
+            files.push(self.artefact_file(path, from, artefact.bytes, &artefact.media_type)?);
         }
-        Ok(exported)
+        Ok(files)
+    }
+
+    /// Output of commands is text and may hold what was printed by mistake.
+    fn artefact_file(
+        &self,
+        path: PathBuf,
+        from: PathBuf,
+        bytes: u64,
+        media_type: &str,
+    ) -> Result<ExportFile> {
+        const MOST_TEXT: u64 = 64 * 1024 * 1024;
+        if media_type.starts_with("text/")
+            && bytes <= MOST_TEXT
+            && let Ok(text) = fs::read_to_string(&from)
+        {
+            let (text, redacted) = self.redaction()?.apply(&text);
+            return Ok(ExportFile {
+                path,
+                content: ExportContent::Text(text),
+                redacted,
+            });
+        }
+        Ok(ExportFile {
+            path,
+            content: ExportContent::Copy { from, bytes },
+            redacted: 0,
+        })
     }
 }
+
+const EVENTS: &str = "events.jsonl";
 
 fn change(change: &openspace_store::Change) -> serde_json::Value {
     json!({
@@ -95,13 +223,13 @@ fn change(change: &openspace_store::Change) -> serde_json::Value {
     })
 }
 
-fn write_lines<T: Serialize>(path: &Path, rows: &[T]) -> std::io::Result<()> {
-    let mut file = std::io::BufWriter::new(fs::File::create(path)?);
+fn lines<T: Serialize>(rows: &[T]) -> String {
+    let mut text = String::new();
     for row in rows {
-        serde_json::to_writer(&mut file, row)?;
-        file.write_all(b"\n")?;
+        text.push_str(&serde_json::to_string(row).unwrap_or_default());
+        text.push('\n');
     }
-    file.flush()
+    text
 }
 
 /// A name without anything that is special in a path.
