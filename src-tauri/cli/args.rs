@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Hands desktop tasks to a model, shows every step, stops at once.
 #[derive(Debug, Parser)]
@@ -12,9 +12,9 @@ use clap::{Args, Parser, Subcommand};
     propagate_version = true,
     subcommand_required = true,
     arg_required_else_help = true,
-    after_help = "Choose a model once, and give its key in a variable:\n  \
+    after_help = "Choose a model and keep its key, once:\n  \
                   openspace config set model.name anthropic/claude-sonnet-4-6\n  \
-                  export ANTHROPIC_API_KEY=...\n\n\
+                  openspace keys set anthropic\n\n\
                   Start with:   openspace run \"Write today's date into notes.txt\"\n\
                   Check set-up: openspace doctor\n\
                   See it first: openspace demo --display private"
@@ -44,8 +44,13 @@ pub(crate) enum Command {
     /// Show and change settings
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Keep, test and remove keys of model providers
+    #[command(subcommand)]
+    Keys(KeysCommand),
     /// Perform a recorded task on a real screen: no model, no key
     Demo(DemoArgs),
+    /// Show the windows in a browser on this machine
+    Serve(ServeArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -240,6 +245,77 @@ pub(crate) enum ConfigCommand {
         #[arg(allow_negative_numbers = true)]
         value: String,
     },
+}
+
+/// `openspace keys …`
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeysCommand {
+    /// Which providers have a key, and where it is kept; of the key itself the last four characters
+    List {
+        /// Print JSON, one object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Keep a key, encrypted; it is asked for here and not shown
+    Set {
+        /// First part of a model's name, such as anthropic
+        provider: String,
+        /// Read it from standard input
+        #[arg(long)]
+        stdin: bool,
+    },
+    /// Try a key with the cheapest request there is
+    Test {
+        /// First part of a model's name, such as anthropic
+        provider: String,
+        /// Model to try it with [default: that of the settings]
+        #[arg(long, value_name = "NAME")]
+        model: Option<String>,
+    },
+    /// Remove a kept key
+    Remove {
+        /// First part of a model's name, such as anthropic
+        provider: String,
+    },
+    /// Choose what protects the kept keys
+    Protect {
+        /// How
+        with: ProtectWith,
+    },
+}
+
+/// What protects the kept keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProtectWith {
+    /// A key in the keychain of the system
+    Keychain,
+    /// A passphrase, asked for once per command
+    Passphrase,
+}
+
+/// `openspace serve`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The address holds a token in its part behind the `#`, which browsers send nowhere. Whoever has the
+address can start and stop runs as you can, so do not pass it on. Only this machine is served.")]
+pub(crate) struct ServeArgs {
+    /// Port to listen on; without it a free one
+    #[arg(
+        long,
+        value_name = "PORT",
+        default_value_t = 0,
+        hide_default_value = true
+    )]
+    pub(crate) port: u16,
+    /// Open it in your browser
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// Folder with the pages, for builds that carry none
+    #[arg(long, value_name = "DIR")]
+    pub(crate) ui: Option<PathBuf>,
+    /// Print the address as one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `openspace demo`

@@ -5,8 +5,10 @@ mod config;
 mod demo;
 mod doctor;
 pub(crate) mod hidden;
+mod keys;
 mod run;
 mod runs;
+mod serve;
 mod stop;
 
 use std::sync::Arc;
@@ -29,7 +31,9 @@ pub(crate) async fn dispatch(command: Command, environment: Environment) -> Resu
         Command::Deny(arguments) => answer::deny(arguments, environment).await,
         Command::Doctor(arguments) => doctor::doctor(arguments, environment).await,
         Command::Config(command) => config::config(command, &environment),
+        Command::Keys(command) => keys::keys(command, environment).await,
         Command::Demo(arguments) => demo::demo(arguments, environment).await,
+        Command::Serve(arguments) => serve::serve(arguments, environment).await,
         Command::Runner => hidden::runner(environment).await,
         Command::Guard | Command::Completions { .. } => Ok(Exit::Usage),
     }

@@ -6,8 +6,7 @@ use std::{
     time::Duration,
 };
 
-use openspace_app::{Action, Approval, Catalogue, Grant, Question};
-use openspace_app::{Code, Decision, Failure};
+use openspace_app::{Approval, Catalogue, Code, Decision, Failure, Grant, Question, rpc::Sentence};
 use rustix::{
     event::{PollFd, PollFlags, poll},
     termios::{QueueSelector, tcflush},
@@ -31,16 +30,10 @@ pub(crate) fn describe(approval: &Approval, catalogue: &Catalogue) -> Result<Str
         })?;
     let mut lines = vec![format!("── {} ──", catalogue.render("approval.title", &[]))];
     for action in &question.actions {
-        lines.push(harmless(&self::action(action, catalogue)));
+        lines.push(harmless(&Sentence::of_action(action).render(catalogue)));
     }
     for part in &question.parts {
-        let kind = serde_json::to_value(part.reason)
-            .ok()
-            .and_then(|kind| kind.as_str().map(str::to_owned));
-        let reason = catalogue.render(
-            &format!("approval.reason.{}", kind.unwrap_or_default()),
-            &[],
-        );
+        let reason = Sentence::of_reason(part.reason).render(catalogue);
         lines.push(catalogue.render("approval.why", &[("reason", &reason)]));
     }
     let undo = if question.reversible {
@@ -73,54 +66,6 @@ pub(crate) fn can_allow_for_run(approval: &Approval) -> bool {
             .iter()
             .any(|offer| matches!(offer, Grant::Run { .. }))
     })
-}
-
-fn action(action: &Action, catalogue: &Catalogue) -> String {
-    let render = |key: &str, parameters: &[(&str, &str)]| {
-        catalogue.render(&format!("approval.action.{key}"), parameters)
-    };
-    match action {
-        Action::Read { path } => render("read", &[("path", &path.display().to_string())]),
-        Action::Write { path, .. } => render("write", &[("path", &path.display().to_string())]),
-        Action::Delete { path } => render("delete", &[("path", &path.display().to_string())]),
-        Action::Command(command) => {
-            let key = match (command.sandboxed, command.network) {
-                (false, _) => "command_unsandboxed",
-                (true, true) => "command_network",
-                (true, false) => "command",
-            };
-            render(
-                key,
-                &[
-                    ("folder", &command.folder.display().to_string()),
-                    ("line", &command.line),
-                ],
-            )
-        }
-        Action::Launch(launch) => render(
-            "launch",
-            &[
-                ("program", &launch.program.display().to_string()),
-                ("arguments", &launch.arguments.join(" ")),
-            ],
-        ),
-        Action::Fetch { url } => render("fetch", &[("url", url)]),
-        Action::McpTool { server, tool, .. } => {
-            render("mcp_tool", &[("server", server), ("tool", tool)])
-        }
-        Action::Screen { app, access } => {
-            let access = serde_json::to_value(access)
-                .ok()
-                .and_then(|access| access.as_str().map(str::to_owned));
-            render(
-                &format!("screen.{}", access.unwrap_or_default()),
-                &[("app", &app.name)],
-            )
-        }
-        Action::TypedCommand { app, line } => {
-            render("typed_command", &[("app", &app.name), ("line", line)])
-        }
-    }
 }
 
 /// Asks until there is an answer, or until `closed` says that it was answered elsewhere. What was

@@ -199,6 +199,7 @@ impl Driver {
                 let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
                 self.unheard.extend(said.pop_front());
             }
+            self.forget_withdrawn(&mut state).await;
             let effects;
             let steps = state.used().steps;
             (state, effects) = step(state, now, event);
@@ -219,6 +220,33 @@ impl Driver {
         };
         self.control.release();
         result
+    }
+
+    /// Words that were taken back before they came into the conversation are not said.
+    async fn forget_withdrawn(&mut self, state: &mut State) {
+        if self.unheard.is_empty() {
+            return;
+        }
+        let ids = self.unheard.clone();
+        let withdrawn = self.store.read(move |db| db.commands().withdrawn(&ids));
+        let withdrawn = match withdrawn.await {
+            Ok(withdrawn) => withdrawn,
+            Err(error) => {
+                tracing::warn!(%error, "looking for words that were taken back");
+                return;
+            }
+        };
+        for command in withdrawn {
+            self.unheard.retain(|id| *id != command.id);
+            let text = command.payload.get("text").and_then(|text| text.as_str());
+            if let Some(at) = state
+                .said
+                .iter()
+                .rposition(|said| Some(said.as_str()) == text)
+            {
+                state.said.remove(at);
+            }
+        }
     }
 
     async fn perform(

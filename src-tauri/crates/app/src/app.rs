@@ -6,11 +6,15 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-use openspace_config::{DesktopSession, Environment, Layers, Paths, Settings as Layered, env_vars};
+use openspace_config::{
+    DesktopSession, Environment, Layers, Paths, Settings as Layered, Vault, env_vars,
+};
 use openspace_process::ancestry;
 use openspace_store::{Instance, InstanceKind, NewInstance, Store, Windows};
 
-use crate::{Catalogue, Code, Failure, Language, SCHEMA, Settings, failure::Result};
+use crate::{
+    Catalogue, Code, Failure, Language, SCHEMA, Settings, failure::Result, redact::Redaction,
+};
 
 /// How a process uses the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +50,8 @@ pub struct App {
     /// Sentences for people.
     pub catalogue: Catalogue,
     pub(crate) surface: Surface,
+    /// Keys of model providers.
+    pub(crate) vault: Arc<Vault>,
 }
 
 /// The settings of one moment; a later change does not reach into it.
@@ -142,6 +148,7 @@ impl App {
                 windows: own_windows(&environment, surface.asks_on_terminal),
             },
         )?;
+        let vault = Arc::new(Vault::new(&paths, &desktop, &environment));
         Ok(Arc::new(Self {
             environment,
             paths,
@@ -152,6 +159,7 @@ impl App {
             desktop,
             catalogue,
             surface,
+            vault,
         }))
     }
 
@@ -173,6 +181,26 @@ impl App {
             .write()
             .unwrap_or_else(PoisonError::into_inner) = Arc::new(read.settings);
         Ok(())
+    }
+
+    /// The language of the settings, else of the system.
+    pub fn language(&self) -> Result<Language> {
+        language(&self.environment, &self.values())
+    }
+
+    /// The person's display, to be opened.
+    pub(crate) fn session_platform(&self) -> openspace_gui::platform::Options {
+        openspace_gui::platform::Options {
+            display: self.desktop.display().map(str::to_owned),
+            authority: self.desktop.xauthority().map(std::path::Path::to_owned),
+            wayland: self.desktop.wayland_display().is_some(),
+            session_bus: self.desktop.bus().map(str::to_owned),
+        }
+    }
+
+    /// What blacks out secrets in everything that leaves the machine.
+    pub(crate) fn redaction(&self) -> Result<Redaction> {
+        Redaction::new(&self.environment)
     }
 
     /// Refuses whoever was started by a run: nobody approves himself.

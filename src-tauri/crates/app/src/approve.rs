@@ -35,18 +35,32 @@ impl App {
     ) -> Result<bool> {
         self.refuse_runs("answer questions")?;
         if decision != Decision::Deny {
-            self.refuse_while_controlled(approval).await?;
+            self.refuse_while_controlled(Some(approval)).await?;
         }
+        self.answer(approval, decision, note, "terminal").await
+    }
+
+    /// Answers a question. True when this was the first answer. Whoever calls has made sure that a
+    /// person gives it.
+    pub(crate) async fn answer(
+        &self,
+        approval: &Approval,
+        decision: Decision,
+        note: Option<String>,
+        by: &str,
+    ) -> Result<bool> {
         let (id, answer) = (approval.id.clone(), Answer { decision, note });
+        let by = by.to_owned();
         Ok(self
             .store
-            .call(move |db| db.approvals().answer(&id, &answer, "terminal"))
+            .call(move |db| db.approvals().answer(&id, &answer, &by))
             .await?)
     }
 
-    async fn refuse_while_controlled(&self, approval: &Approval) -> Result<()> {
+    /// Refuses what only a person may do while a run moves the mouse: it might be doing it.
+    pub(crate) async fn refuse_while_controlled(&self, approval: Option<&Approval>) -> Result<()> {
         for holder in holders(&self.paths.runtime) {
-            if holder == approval.run {
+            if approval.is_some_and(|approval| approval.run == holder) {
                 // It waits for this very answer, and calls that move the mouse run alone.
                 continue;
             }

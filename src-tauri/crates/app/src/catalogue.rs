@@ -18,6 +18,14 @@ pub enum Language {
 }
 
 impl Language {
+    /// Its name in settings and file names.
+    pub fn tag(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::SimplifiedChinese => "zh-Hans",
+        }
+    }
+
     /// The language of a locale name such as `zh_CN.UTF-8` or `en`; English where we speak no other.
     pub fn of_locale(locale: &str) -> Self {
         let lower = locale.to_ascii_lowercase();

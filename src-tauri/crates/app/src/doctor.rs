@@ -4,7 +4,21 @@ use openspace_config::{Environment, env_vars};
 use openspace_process::{Support, sandbox};
 use serde::Serialize;
 
-use crate::{App, Display, Failure, RunSpec, SpecAttendance};
+use crate::{App, Failure};
+
+/// The checks there are, in the order they are shown.
+pub const CHECKS: &[&str] = &[
+    "settings",
+    "data",
+    "space",
+    "model",
+    "keys",
+    "screen",
+    "private_display",
+    "sandbox",
+    "sleep",
+    "variables",
+];
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -35,7 +49,7 @@ pub struct Check {
 }
 
 impl Check {
-    fn new(id: &'static str, health: Health, found: impl Into<String>) -> Self {
+    pub(crate) fn new(id: &'static str, health: Health, found: impl Into<String>) -> Self {
         Self {
             id,
             health,
@@ -44,12 +58,12 @@ impl Check {
         }
     }
 
-    fn fix(mut self, fix: impl Into<String>) -> Self {
+    pub(crate) fn fix(mut self, fix: impl Into<String>) -> Self {
         self.fix = Some(fix.into());
         self
     }
 
-    fn failed(id: &'static str, health: Health, failure: &Failure) -> Self {
+    pub(crate) fn failed(id: &'static str, health: Health, failure: &Failure) -> Self {
         Self {
             fix: failure.hint.clone(),
             ..Self::new(id, health, failure.to_string())
@@ -60,14 +74,28 @@ impl Check {
 impl App {
     /// Tries everything a run may need. `ask_model` also sends a request to the configured model.
     pub async fn doctor(&self, ask_model: bool) -> Vec<Check> {
-        let mut checks = vec![self.check_settings(), self.check_data(), self.check_space()];
-        checks.push(self.check_model(ask_model).await);
-        checks.extend(self.check_screen());
-        checks.push(check_private());
-        checks.push(check_sandbox());
-        checks.push(check_sleep());
-        checks.extend(check_variables(&self.environment));
+        let mut checks = Vec::new();
+        for name in CHECKS {
+            checks.extend(self.diagnose(name, ask_model).await.unwrap_or_default());
+        }
         checks
+    }
+
+    /// Performs one of [`CHECKS`], which may find several things; none for a name that is none.
+    pub async fn diagnose(&self, name: &str, ask_model: bool) -> Option<Vec<Check>> {
+        Some(match name {
+            "settings" => vec![self.check_settings()],
+            "data" => vec![self.check_data()],
+            "space" => vec![self.check_space()],
+            "model" => vec![self.check_model(ask_model).await],
+            "keys" => vec![self.check_keys()],
+            "screen" => self.check_screen(),
+            "private_display" => vec![check_private()],
+            "sandbox" => vec![check_sandbox()],
+            "sleep" => vec![check_sleep()],
+            "variables" => check_variables(&self.environment),
+            _ => return None,
+        })
     }
 
     fn check_settings(&self) -> Check {
@@ -119,13 +147,13 @@ impl App {
             return Check::new("model", Health::Problem, "no model is named")
                 .fix("set OPENSPACE_MODEL, or: openspace config set model.name anthropic/claude-sonnet-4-6");
         };
-        let spec = self.plain_spec(name.clone());
-        match self.connect(&spec, None) {
+        let spec = self.bare_spec(name.clone());
+        match self.connect(&spec, None).await {
             Err(failure) => Check::failed("model", Health::Problem, &failure),
             Ok((model, source)) => {
                 let from = match source {
-                    crate::KeySource::Variable(name) => format!("key from {name}"),
                     crate::KeySource::Nowhere => "no key".to_owned(),
+                    source => format!("key from {source}"),
                 };
                 if !ask {
                     return Check::new(
@@ -143,23 +171,8 @@ impl App {
         }
     }
 
-    fn plain_spec(&self, model: String) -> RunSpec {
-        RunSpec {
-            model,
-            base_url: None,
-            backends: Vec::new(),
-            workspace: self.paths.home.clone(),
-            preset: self.values().policy.preset.clone(),
-            allow: Vec::new(),
-            display: Display::Session,
-            monitor: None,
-            attendance: SpecAttendance::Absent,
-            attachments: Vec::new(),
-        }
-    }
-
     fn check_screen(&self) -> Vec<Check> {
-        let spec = self.plain_spec(String::new());
+        let spec = self.bare_spec(String::new());
         let open = match self.open_display(&spec, None) {
             Ok(open) => open,
             Err(failure) => return vec![Check::failed("screen", Health::Warning, &failure)],

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Class of a failure: what a surface switches on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
     /// The request makes no sense: correct it.
@@ -32,6 +33,7 @@ pub enum Code {
 
 /// What went wrong, for a person and for a program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Failure {
     /// What to switch on.

@@ -20,9 +20,12 @@ mod export;
 mod failure;
 pub mod guard;
 mod inhibit;
+mod keys;
 mod lock;
 mod model;
 mod protected;
+mod redact;
+pub mod rpc;
 mod runner;
 mod settings;
 mod spec;
@@ -33,18 +36,18 @@ pub use app::{App, Configuration, Flag, Surface, paths, refuse_runs};
 pub use catalogue::{Catalogue, Language};
 pub use control::{DisplayLock, holders};
 pub use display::MARKER;
-pub use doctor::{Check, Health};
+pub use doctor::{CHECKS, Check, Health};
 pub use export::Exported;
 pub use failure::{Code, Failure, Result};
 pub use guard::GuardPipe;
+pub use keys::{Keep, KeptIn, KeptKey, Keys, ProviderKey};
 pub use model::KeySource;
 pub use openspace_agent::{Limit, Limits, Outcome, Pause, Reason, Used, changed_files};
-pub use openspace_config::{Environment, SettingsFile};
+pub use openspace_config::{Environment, Secret, SettingsFile, secrets::Protect};
 pub use openspace_grounding::{
     Access, Action, Evidence,
     policy::{Grant, Question, Risk, Subject},
 };
-pub use openspace_llm::recorded::Recording;
 pub use openspace_process::become_subreaper;
 pub use openspace_store::{
     Approval, ApprovalId, ApprovalState, CommandKind, Decision, Enqueued, Event as RunEvent, Fence,

@@ -3,17 +3,69 @@
 use std::sync::Arc;
 
 use openspace_config::Environment;
-use openspace_llm::{ChatModel, HostedTool, Key, ModelName, Options, recorded::Recording};
+use openspace_llm::{
+    ChatModel, HostedTool, Key, ModelName, Options, provider::Wire, recorded::Recording,
+};
+use openspace_store::{Fence, NewEvent};
+use serde_json::json;
 
-use crate::{App, Code, Failure, RunSpec, failure::Result, settings::Settings};
+use crate::{App, Code, Failure, RunSpec, failure::Result, keys, settings::Settings};
 
 /// Where a key was found. The value is never part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
     /// A variable of this name.
     Variable(String),
+    /// The memory of this process, where a person put it for this session.
+    Session,
+    /// The file whose key is in the keychain of the system.
+    Keychain,
+    /// The file that a passphrase opens.
+    PassphraseFile,
+    /// The file in plain text that a variable allows.
+    PlainFile,
     /// None was found; some servers need none.
     Nowhere,
+}
+
+impl KeySource {
+    /// The end of the catalogue's `key.from.…`, and what events say.
+    pub fn id(&self) -> &'static str {
+        match self {
+            Self::Variable(_) => "variable",
+            Self::Session => "session",
+            Self::Keychain => "keychain",
+            Self::PassphraseFile => "passphrase",
+            Self::PlainFile => "plain",
+            Self::Nowhere => "none",
+        }
+    }
+
+    /// The name of the variable, if it is one.
+    pub fn variable(&self) -> Option<&str> {
+        match self {
+            Self::Variable(name) => Some(name),
+            Self::Session
+            | Self::Keychain
+            | Self::PassphraseFile
+            | Self::PlainFile
+            | Self::Nowhere => None,
+        }
+    }
+}
+
+/// As `doctor` and reports name it.
+impl std::fmt::Display for KeySource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Variable(name) => name,
+            Self::Session => "memory, for this session",
+            Self::Keychain => "the keychain",
+            Self::PassphraseFile => "the file under a passphrase",
+            Self::PlainFile => "the file in plain text",
+            Self::Nowhere => "-",
+        })
+    }
 }
 
 /// What to do when a provider refused the key that was found, or that none was.
@@ -22,6 +74,13 @@ pub(crate) fn refused_key(model: &str, source: &KeySource) -> String {
         KeySource::Variable(name) => format!(
             "the key is from `{name}`: set the right one there; `openspace doctor --model` tries it"
         ),
+        KeySource::Session
+        | KeySource::Keychain
+        | KeySource::PassphraseFile
+        | KeySource::PlainFile => {
+            let provider = model.split('/').next().unwrap_or_default();
+            format!("the key is from {source}: `openspace keys set {provider}` replaces it")
+        }
         KeySource::Nowhere => {
             let provider = ModelName::parse(model).ok();
             let own = ["OPENSPACE_LLM_API_KEY"].into_iter();
@@ -32,24 +91,13 @@ pub(crate) fn refused_key(model: &str, source: &KeySource) -> String {
                         .flat_map(|name| name.provider.key_variables.iter().copied()),
                 )
                 .collect();
-            format!("no key was found: set `{}`", names.join("` or `"))
+            let provider = model.split('/').next().unwrap_or_default();
+            format!(
+                "no key was found: `openspace keys set {provider}` keeps one, or set `{}`",
+                names.join("` or `")
+            )
         }
     }
-}
-
-/// The key for a provider and where it is from: ours first, then the provider's own variables.
-fn find_key(environment: &Environment, model: &ModelName) -> (Option<Key>, KeySource) {
-    let own = ["OPENSPACE_LLM_API_KEY"];
-    let names = own.iter().chain(model.provider.key_variables);
-    for name in names {
-        if let Some(value) = environment.text(name) {
-            return (
-                Some(Key::new(value)),
-                KeySource::Variable((*name).to_owned()),
-            );
-        }
-    }
-    (None, KeySource::Nowhere)
 }
 
 /// The address of a provider where it is not its own.
@@ -73,36 +121,89 @@ fn find_base(
 }
 
 impl App {
-    /// The model of a run. Nothing is sent yet.
-    pub fn connect(
+    /// The key for a model and where it is from: ours first, then the provider's own variables, then
+    /// what is kept. The keychain is opened only if no variable gives the key and one is kept.
+    async fn find_key(&self, model: &ModelName) -> Result<(Option<Key>, KeySource)> {
+        if model.provider.wire == Wire::Recorded {
+            return Ok((None, KeySource::Nowhere));
+        }
+        if let Some(name) = self.key_variable(model.provider) {
+            let key = self.environment.text(&name).map(Key::new);
+            return Ok((key, KeySource::Variable(name)));
+        }
+        match self.kept_key(model.provider).await {
+            Ok(Some((key, kept))) => Ok((Some(Key::new(key.expose())), kept.into())),
+            Ok(None) => Ok((None, KeySource::Nowhere)),
+            Err(error) if model.provider.local => {
+                tracing::warn!(%error, "kept keys are not used: this model may need none");
+                Ok((None, KeySource::Nowhere))
+            }
+            Err(error) => Err(keys::explained(&error, Some(model.provider))),
+        }
+    }
+
+    /// Records where a run's key is from.
+    pub(crate) async fn tell_key(&self, fence: &Fence, source: &KeySource) {
+        let payload = json!({ "source": source.id(), "variable": source.variable() });
+        let event = NewEvent::of_run(fence.run(), "run.key", payload);
+        let fence = fence.clone();
+        let told = move |db: &openspace_store::Db<'_>| db.events().append_fenced(&fence, event);
+        if let Err(error) = self.store.call(told).await {
+            tracing::warn!(%error, "recording where the key is from");
+        }
+    }
+
+    /// Connects to a model as a run would, and asks for the cheapest proof that its key works.
+    pub(crate) async fn check_model_with_key(&self, name: &str) -> Result<KeySource> {
+        let (model, source) = self.connect_to(name, None, None).await?;
+        let cancel = tokio_util::sync::CancellationToken::new();
+        model.check(&cancel).await.map_err(|error| match error {
+            error @ openspace_llm::Error::Authentication { .. } => {
+                Failure::from(error).hint(refused_key(name, &source))
+            }
+            error => error.into(),
+        })?;
+        Ok(source)
+    }
+
+    /// The model of a run. Nothing is sent yet. Waits up to three seconds where the key is in the
+    /// keychain.
+    pub async fn connect(
         &self,
         spec: &RunSpec,
         recording: Option<Recording>,
     ) -> Result<(Arc<dyn ChatModel>, KeySource)> {
+        self.connect_to(&spec.model, spec.base_url.as_deref(), recording)
+            .await
+    }
+
+    async fn connect_to(
+        &self,
+        model: &str,
+        base_url: Option<&str>,
+        recording: Option<Recording>,
+    ) -> Result<(Arc<dyn ChatModel>, KeySource)> {
+        let name = ModelName::parse(model)?;
+        let (key, source) = self.find_key(&name).await?;
         let settings = self.values();
-        let name = ModelName::parse(&spec.model)?;
-        let (key, source) = find_key(&self.environment, &name);
-        let mut options = Options::new(&spec.model);
-        options.base = find_base(
-            &self.environment,
-            &name,
-            spec.base_url.as_deref(),
-            &settings,
-        );
+        let mut options = Options::new(model);
+        options.base = find_base(&self.environment, &name, base_url, &settings);
         options.key = key;
         options.headers = settings.model.headers.clone().into_iter().collect();
         if !settings.model.hosted_computer {
             options.hosted_tool = HostedTool::Off;
         }
-        if let Some(overrides) = settings.model.profiles.get(&spec.model) {
+        if let Some(overrides) = settings.model.profiles.get(model) {
             options.profile = overrides.clone();
         }
         options.recording = recording;
         let model = openspace_llm::connect(options).map_err(|error| match &error {
             openspace_llm::Error::Authentication { .. } => {
                 let variables = name.provider.key_variables.join("` or `");
+                let provider = name.provider.name;
                 Failure::new(Code::Credentials, error.to_string()).hint(format!(
-                    "set `OPENSPACE_LLM_API_KEY` or `{variables}` and try again"
+                    "`openspace keys set {provider}` keeps one; or set `OPENSPACE_LLM_API_KEY` or \
+                     `{variables}` and try again"
                 ))
             }
             openspace_llm::Error::InvalidRequest { message } => {

@@ -109,6 +109,13 @@ impl App {
         })
     }
 
+    /// What a request comes to, without queueing it.
+    pub(crate) fn check_request(&self, request: &RunRequest) -> Result<RunSpec> {
+        let spec = self.spec(request)?;
+        self.limits(&request.limits, &spec)?;
+        Ok(spec)
+    }
+
     fn spec(&self, request: &RunRequest) -> Result<RunSpec> {
         let values = self.values();
         let model = request.model.clone().or_else(|| values.model.name.clone()).ok_or_else(|| {
@@ -230,6 +237,40 @@ impl App {
         steps: Option<u32>,
         attendance: SpecAttendance,
     ) -> Result<Fence> {
+        let owner = self.instance.id().clone();
+        let again = self.again(run, message, steps, attendance).await?;
+        let claimed = self
+            .store
+            .call(move |db| {
+                let run = again(db)?;
+                db.runs().claim(&run, &owner)
+            })
+            .await?;
+        claimed.ok_or_else(|| taken(run))
+    }
+
+    /// As [`App::take_up`], for whoever claims it.
+    pub async fn queue_again(
+        &self,
+        run: &RunId,
+        message: Option<String>,
+        steps: Option<u32>,
+        attendance: SpecAttendance,
+    ) -> Result<()> {
+        let again = self.again(run, message, steps, attendance).await?;
+        self.store.call(move |db| again(db).map(drop)).await?;
+        Ok(())
+    }
+
+    /// What puts a run back into the queue.
+    async fn again(
+        &self,
+        run: &RunId,
+        message: Option<String>,
+        steps: Option<u32>,
+        attendance: SpecAttendance,
+    ) -> Result<impl Fn(&openspace_store::Db<'_>) -> openspace_store::Result<RunId> + Send + 'static>
+    {
         let id = run.clone();
         let row = self.store.read(move |db| db.runs().get(&id)).await?;
         let mut settings = row.settings;
@@ -243,20 +284,17 @@ impl App {
         if let (Some(steps), Some(limits)) = (steps, limits.as_object_mut()) {
             limits.insert("steps".to_owned(), json!(steps));
         }
-        let (run, owner) = (run.clone(), self.instance.id().clone());
-        let of_run = run.clone();
-        let tell = move |db: &openspace_store::Db<'_>| {
+        let run = run.clone();
+        Ok(move |db: &openspace_store::Db<'_>| {
             db.runs().continue_run(&run)?;
             db.runs().set_asked(&run, Some(&limits), Some(&settings))?;
-            if let Some(text) = message {
+            if let Some(text) = &message {
                 let payload = json!({ "text": text });
                 db.commands()
                     .give(&run, CommandKind::Answer, &payload, "person")?;
             }
-            db.runs().claim(&run, &owner)
-        };
-        let fence = self.store.call(tell).await?;
-        fence.ok_or_else(|| taken(&of_run))
+            Ok(run.clone())
+        })
     }
 
     /// Tells a run something.

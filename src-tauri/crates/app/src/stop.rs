@@ -38,6 +38,20 @@ impl App {
         Ok(())
     }
 
+    /// Stops everything that is going: first all are told, so that none waits for another to end.
+    ///
+    /// # Errors
+    /// The first failure; the other runs are stopped all the same.
+    pub async fn stop_all(&self, from: &str) -> Result<Vec<RunId>> {
+        let going = self.going().await?;
+        let stopping = going.iter().map(|run| self.stop(&run.id, from));
+        futures_util::future::join_all(stopping)
+            .await
+            .into_iter()
+            .collect::<Result<()>>()?;
+        Ok(going.into_iter().map(|run| run.id).collect())
+    }
+
     /// Kills a process that still holds its lock, so that its id cannot be anybody else's.
     async fn end_runner(&self, owner: &InstanceRow) -> Result<()> {
         let id = owner.id.clone();

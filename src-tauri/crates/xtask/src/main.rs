@@ -11,6 +11,7 @@
 )]
 
 mod bench;
+mod bindings;
 mod check;
 mod demo;
 mod run;
@@ -30,6 +31,7 @@ Commands:
                                (--yes answers every question with yes; ARGS go to `openspace demo`)
   test [-- ARGS]               Run every test (ARGS go to `cargo test`)
   bench NAME [--json] [--quick] Measure against the budgets; NAME is gui or store
+  bindings                     Generate the TypeScript of the windows' calls
   check                        Formatting and lints, as the pipeline wants them
   help                         This text
 ";
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         "demo" => demo::show(rest),
         "test" => test::all(rest),
         "bench" => bench::measure(rest),
+        "bindings" if rest.is_empty() => bindings::generate(),
         "check" if rest.is_empty() => check::all(),
         "help" | "--help" | "-h" => {
             print!("{HELP}");

@@ -1,0 +1,261 @@
+//! The one table of what a window or a page may ask of the program.
+//!
+//! [`Rpc`] answers calls by name: JSON in, JSON out, [`Failure`] for everything that goes wrong. The
+//! desktop reaches it by one command of its web view, a browser over loopback HTTP; neither knows a
+//! single call. The TypeScript types are generated from the same table (`cargo xtask bindings`).
+
+use std::sync::Arc;
+
+use openspace_store::Approval;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use crate::{App, Code, Failure, GuardSeat, failure::Result};
+
+pub mod answers;
+#[cfg(test)]
+mod bindings;
+pub mod demo;
+pub mod diagnostics;
+pub mod exports;
+mod files;
+pub mod insights;
+pub mod models;
+pub mod run_detail;
+pub mod runs;
+pub mod sentence;
+pub mod settings;
+pub mod starts;
+pub mod stream;
+pub mod surface;
+
+pub use answers::ApprovalView;
+pub use files::{Picture, thumbnail};
+pub use sentence::Sentence;
+pub use stream::StoredEvent;
+
+/// Derives what every type that crosses needs: fields in camel case, and its TypeScript when the
+/// bindings are generated.
+macro_rules! payload {
+    ($($(#[$meta:meta])* pub struct $name:ident { $($body:tt)* })*) => {$(
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(test, derive(ts_rs::TS))]
+        #[serde(rename_all = "camelCase")]
+        $(#[$meta])*
+        pub struct $name { $($body)* }
+    )*};
+}
+pub(crate) use payload;
+
+/// The same for enums of names.
+macro_rules! choice {
+    ($($(#[$meta:meta])* pub enum $name:ident { $($body:tt)* })*) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(test, derive(ts_rs::TS))]
+        #[serde(rename_all = "snake_case")]
+        pub enum $name { $($body)* }
+    )*};
+}
+pub(crate) use choice;
+
+payload! {
+    /// Nothing to say.
+    pub struct Nothing {}
+}
+
+/// Where a call comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caller {
+    /// A window of this process.
+    Window,
+    /// A page that holds the token.
+    Page,
+}
+
+impl Caller {
+    /// How it is named where the store keeps who did something.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Window => "app",
+            Self::Page => "page",
+        }
+    }
+}
+
+/// Answers calls.
+#[derive(Clone)]
+pub struct Rpc {
+    app: Arc<App>,
+    guards: Arc<GuardSeat>,
+}
+
+/// One call being answered.
+struct Call<'a> {
+    app: &'a Arc<App>,
+    guards: &'a Arc<GuardSeat>,
+    caller: Caller,
+}
+
+impl Rpc {
+    /// For an opened program. `guards` is shared with whatever executes runs in this process.
+    pub fn new(app: Arc<App>, guards: Arc<GuardSeat>) -> Self {
+        Self { app, guards }
+    }
+
+    /// The program behind it.
+    pub fn app(&self) -> &Arc<App> {
+        &self.app
+    }
+
+    /// Answers one call.
+    ///
+    /// # Errors
+    /// Whatever the call says; [`Code::InvalidRequest`] for a name or a request that does not exist.
+    pub async fn call(&self, caller: Caller, name: &str, request: Value) -> Result<Value> {
+        let call = Call {
+            app: &self.app,
+            guards: &self.guards,
+            caller,
+        };
+        call.answer(name, request).await
+    }
+}
+
+impl Call<'_> {
+    /// Refuses what only a person may do while a run has control, unless it comes from a window of
+    /// ours, which no run can click or type into.
+    async fn refuse_while_controlled(&self, approval: Option<&Approval>) -> Result<()> {
+        match self.caller {
+            Caller::Window => Ok(()),
+            Caller::Page => self.app.refuse_while_controlled(approval).await,
+        }
+    }
+}
+
+fn parse<T: DeserializeOwned>(name: &str, request: Value) -> Result<T> {
+    serde_json::from_value(request).map_err(|error| {
+        Failure::new(
+            Code::InvalidRequest,
+            format!("the request for `{name}` does not fit: {error}"),
+        )
+    })
+}
+
+fn answer<T: Serialize>(response: T) -> Result<Value> {
+    serde_json::to_value(response).map_err(|error| Failure::new(Code::Internal, error.to_string()))
+}
+
+macro_rules! rpc {
+    ($($(#[doc = $doc:literal])* $name:ident($request:ty) -> $response:ty;)*) => {
+        /// The names of all calls.
+        pub const CALLS: &[&str] = &[$(stringify!($name)),*];
+
+        impl Call<'_> {
+            async fn answer(&self, name: &str, request: Value) -> Result<Value> {
+                match name {
+                    $(stringify!($name) => {
+                        let request: $request = parse(name, request)?;
+                        answer(self.$name(request).await?)
+                    })*
+                    _ => Err(Failure::new(
+                        Code::InvalidRequest,
+                        format!("there is no call `{name}`"),
+                    )),
+                }
+            }
+        }
+
+        #[cfg(test)]
+        fn describe(types: &mut bindings::Types) {
+            $(types.call::<$request, $response>(
+                stringify!($name),
+                concat!($($doc, "\n"),*),
+            );)*
+        }
+    };
+}
+
+rpc! {
+    /// What the program is and where it stands: the first call of every window.
+    app_state(Nothing) -> surface::AppState;
+    /// A value a window wants to find again: drafts, positions, which help was seen.
+    ui_state_get(surface::UiStateGetRequest) -> surface::UiStateGetResponse;
+    /// Keeps such a value.
+    ui_state_set(surface::UiStateSetRequest) -> Nothing;
+
+    /// Runs, newest first.
+    runs_list(runs::RunsListRequest) -> runs::RunsListResponse;
+    /// Some runs as they are now.
+    runs_get(runs::RunsGetRequest) -> runs::RunsListResponse;
+    /// One run with everything that is known of it.
+    run_detail(runs::RunRequestById) -> run_detail::RunDetail;
+    /// What would keep a run from starting, and how to mend it.
+    run_preflight(starts::RunStartRequest) -> starts::RunPreflightResponse;
+    /// Queues a run.
+    run_start(starts::RunStartRequest) -> starts::RunStarted;
+    /// Queues another run of the same task.
+    run_retry(runs::RunRequestById) -> starts::RunStarted;
+    /// Goes on with a run that ended without being done.
+    run_continue(starts::RunContinueRequest) -> Nothing;
+    /// Pauses, resumes, takes over, hands back, or says something.
+    run_command(starts::RunCommandRequest) -> Nothing;
+    /// Takes back words that the run has not heard yet.
+    run_message_withdraw(starts::MessageWithdrawRequest) -> starts::MessageWithdrawn;
+    /// Stops a run; returns once it has ended.
+    run_stop(runs::RunRequestById) -> Nothing;
+    /// Stops everything that is going.
+    runs_stop_all(Nothing) -> starts::StoppedRuns;
+    /// What an export would hold and what would be blacked out in it.
+    run_export_preview(runs::RunRequestById) -> exports::ExportPreview;
+    /// Writes a run into a new folder.
+    run_export(exports::RunExportRequest) -> exports::RunExported;
+    /// What a call of a tool answered, as the model was told.
+    call_output(run_detail::CallOutputRequest) -> run_detail::CallOutput;
+    /// Brings back what a file held before a run changed it.
+    change_undo(run_detail::ChangeUndoRequest) -> Nothing;
+
+    /// Open questions, oldest first.
+    approvals_list(Nothing) -> answers::ApprovalsListResponse;
+    /// One question as it is now.
+    approval_get(answers::ApprovalGetRequest) -> answers::ApprovalView;
+    /// Answers a question.
+    approval_answer(answers::ApprovalAnswerRequest) -> answers::ApprovalAnswerResponse;
+    /// Rules that a person made.
+    rules_list(Nothing) -> answers::RulesListResponse;
+    /// What a rule would mean, before it is made.
+    rule_preview(answers::RulePreviewRequest) -> answers::RulePreview;
+    /// Makes a rule.
+    rule_add(answers::RuleAddRequest) -> answers::RuleView;
+    /// Removes a rule.
+    rule_remove(answers::RuleRemoveRequest) -> Nothing;
+
+    /// Every setting with its value and where that comes from.
+    settings_list(Nothing) -> settings::SettingsListResponse;
+    /// Writes a setting into the file; without a value it goes back to the default.
+    setting_set(settings::SettingSetRequest) -> settings::SettingView;
+
+    /// Providers and models that are known.
+    models_list(Nothing) -> models::ModelsListResponse;
+    /// Asks a model for a sign of life.
+    model_test(models::ModelTestRequest) -> models::ModelTestResponse;
+    /// Monitors of the person's display.
+    monitors_list(Nothing) -> models::MonitorsListResponse;
+
+    /// The checks there are.
+    checks_list(Nothing) -> diagnostics::ChecksListResponse;
+    /// Performs one check.
+    check_run(diagnostics::CheckRunRequest) -> diagnostics::CheckRunResponse;
+    /// What a report for the developers would hold, file by file.
+    report_preview(Nothing) -> diagnostics::ReportPreview;
+    /// Writes the report into a new folder.
+    report_create(diagnostics::ReportCreateRequest) -> exports::RunExported;
+
+    /// What runs took and how they came out, by day.
+    insights_get(insights::InsightsRequest) -> insights::Insights;
+
+    /// Starts the recorded demo.
+    demo_start(demo::DemoStartRequest) -> starts::RunStarted;
+    /// Removes what the demo made.
+    demo_reset(Nothing) -> Nothing;
+}

@@ -1,0 +1,112 @@
+//! Who may ask at all: the right host name and the right origin, on every route, and the token on
+//! every route but the pages.
+//!
+//! A page of another site can make a browser send requests here. It cannot choose the `Host` header,
+//! which holds its own name when that name was made to point here (DNS rebinding), nor leave out
+//! `Origin` where it reads answers or posts anything.
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse as _, Response},
+};
+
+use crate::Token;
+
+/// What is let through.
+#[derive(Debug, Clone)]
+pub(crate) struct Guard {
+    /// `127.0.0.1:PORT` and `localhost:PORT`.
+    hosts: [String; 2],
+    token: Token,
+}
+
+impl Guard {
+    pub(crate) fn new(port: u16, token: Token) -> Self {
+        Self {
+            hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
+            token,
+        }
+    }
+
+    fn refusal(&self, method: &Method, path: &str, headers: &HeaderMap) -> Option<StatusCode> {
+        let host = text(headers, &header::HOST);
+        if !host.is_some_and(|host| self.hosts.iter().any(|known| known == host)) {
+            return Some(StatusCode::MISDIRECTED_REQUEST);
+        }
+        let foreign = |origin: &str| {
+            !self
+                .hosts
+                .iter()
+                .any(|host| origin.strip_prefix("http://") == Some(host))
+        };
+        match headers.get(header::ORIGIN).map(HeaderValue::to_str) {
+            Some(Ok(origin)) if !foreign(origin) => {}
+            Some(_) => return Some(StatusCode::FORBIDDEN),
+            None => {}
+        }
+        // Browsers say where a request comes from, also without `Origin` (Fetch Metadata).
+        let site = text(headers, &header::HeaderName::from_static("sec-fetch-site"));
+        if site.is_some_and(|site| site != "same-origin" && site != "none") {
+            return Some(StatusCode::FORBIDDEN);
+        }
+        if is_open(method, path) {
+            return None;
+        }
+        let presented =
+            text(headers, &header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
+        match presented {
+            Some(presented) if self.token.is(presented) => None,
+            _ => Some(StatusCode::UNAUTHORIZED),
+        }
+    }
+}
+
+/// The pages hold nothing of the person's.
+fn is_open(method: &Method, path: &str) -> bool {
+    let data = ["/rpc", "/events", "/frames", "/artefacts"];
+    matches!(*method, Method::GET | Method::HEAD)
+        && !data.iter().any(|route| {
+            path.strip_prefix(route)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next()?.to_str().ok()?;
+    // Twice the same header is nobody's honest request.
+    values.next().is_none().then_some(value)
+}
+
+pub(crate) async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+    let refusal = guard.refusal(request.method(), request.uri().path(), request.headers());
+    let mut response = match refusal {
+        Some(status) => status.into_response(),
+        None => next.run(request).await,
+    };
+    let headers = response.headers_mut();
+    for (name, value) in headers_of_all() {
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// No other site may frame, embed or read what is answered, and nothing is loaded from elsewhere.
+fn headers_of_all() -> [(header::HeaderName, &'static str); 5] {
+    [
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'self'; img-src 'self' blob: data:; style-src 'self'; script-src 'self'; \
+             connect-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; \
+             frame-ancestors 'none'",
+        ),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-store"),
+    ]
+}
