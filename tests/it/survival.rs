@@ -34,7 +34,8 @@ use crate::rig::Rig;
 const LONG: Duration = Duration::from_secs(60);
 /// Within this time a killed run has left nothing pressed and nothing running.
 const SECOND: Duration = Duration::from_secs(1);
-const SCREEN: &[&str] = &["--allow", "gui:*"];
+/// A dialog of zenity is in no menu, so that a rule has to name it.
+const SCREEN: &[&str] = &["--allow", "gui:*", "--allow", "gui:zenity"];
 const SHELL: &[&str] = &["--backends", "shell"];
 
 /// A rig and the store of its home, as one more process would open it.

@@ -81,6 +81,10 @@ pub struct ProgramLaunch {
     pub arguments: Vec<String>,
     /// The program as [`Action::Screen`] will name it.
     pub app: ScreenApp,
+    /// It is known to be an application with windows: the system's menu says so, or it shows one
+    /// already. Shells, interpreters and terminals never are.
+    #[serde(default)]
+    pub graphical: bool,
 }
 
 /// A program with a window.

@@ -185,6 +185,10 @@ impl Screen for Fake {
         }))
     }
 
+    fn windows(&self) -> Result<Vec<Window>, ScreenError> {
+        Ok(self.with(|state| state.windows.clone()))
+    }
+
     fn pointer(&self) -> Result<InputPoint, ScreenError> {
         Ok(self.with(|state| state.pointer))
     }

@@ -126,6 +126,9 @@ pub trait Screen: Send + Sync {
     /// The top-level window that would receive keys.
     fn focused(&self) -> Result<Option<Window>, ScreenError>;
 
+    /// The top-level windows that are shown, in no order.
+    fn windows(&self) -> Result<Vec<Window>, ScreenError>;
+
     /// Where the pointer is.
     fn pointer(&self) -> Result<InputPoint, ScreenError>;
 

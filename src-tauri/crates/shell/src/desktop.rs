@@ -5,6 +5,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+mod entry;
+mod graphical;
+mod shortcut;
+
+use entry::{Entry, words};
+
 /// Terminal emulators, shells, interpreters, and programs that run other programs: opening one is
 /// as good as running a command without a sandbox.
 const TERMINALS: &[&str] = &[
@@ -123,6 +129,9 @@ pub struct Program {
     pub name: String,
     /// See [`is_terminal`]; true when the name it is called by, or the one it leads to, is one.
     pub terminal: bool,
+    /// The system's menu knows it as an application with windows of its own, or it shows one. Never
+    /// with `terminal`.
+    pub graphical: bool,
 }
 
 impl Program {
@@ -141,23 +150,40 @@ impl Program {
             path,
             arguments,
             name,
+            graphical: false,
         }
     }
 }
 
+/// Ids of the processes that show a window now.
+pub type WindowOwners = std::sync::Arc<dyn Fn() -> Vec<u32> + Send + Sync>;
+
 /// Where programs are looked for.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct Places {
     /// Folders of executables, first one wins.
     pub path: Vec<PathBuf>,
     /// Folders with `applications/*.desktop` (XDG base directories), first one wins.
     pub data: Vec<PathBuf>,
+    /// Folders of the Start menu, with its shortcuts.
+    pub start_menu: Vec<PathBuf>,
+    /// Where a run may write: an entry there says nothing about a program.
+    pub writable: Vec<PathBuf>,
+    /// Who shows a window now, where that can be told.
+    pub windows: Option<WindowOwners>,
 }
 
 impl Places {
     /// Finds a program by path, by the name of a command, or by the name of an application
     /// (identifier or title of its desktop entry, whatever the case).
     pub fn find(&self, program: &str) -> Option<Program> {
+        let mut found = self.lookup(program)?;
+        found.terminal |= self.is_terminal_by_another_name(&found.path);
+        found.graphical = !found.terminal && self.is_graphical(&found);
+        Some(found)
+    }
+
+    fn lookup(&self, program: &str) -> Option<Program> {
         if program.contains('/') {
             let path = PathBuf::from(program);
             return is_executable(&path).then(|| Program::at(path, Vec::new(), false));
@@ -165,6 +191,15 @@ impl Places {
         self.command(program)
             .map(|path| Program::at(path, Vec::new(), false))
             .or_else(|| self.application(program))
+    }
+
+    /// The executable a word of an `Exec` line means.
+    fn executable(&self, program: &str) -> Option<PathBuf> {
+        if program.contains('/') {
+            Some(PathBuf::from(program)).filter(|path| is_executable(path))
+        } else {
+            self.command(program)
+        }
     }
 
     fn command(&self, name: &str) -> Option<PathBuf> {
@@ -179,20 +214,7 @@ impl Places {
         let wanted = wanted.trim_end_matches(".desktop");
         let mut by_title = None;
         for folder in &self.data {
-            let entries = fs::read_dir(folder.join("applications"));
-            let mut files: Vec<PathBuf> = entries
-                .into_iter()
-                .flatten()
-                .flatten()
-                .map(|entry| entry.path())
-                .filter(|path| path.extension().is_some_and(|end| end == "desktop"))
-                .collect();
-            files.sort();
-            for file in files {
-                let Some(entry) = fs::read_to_string(&file).ok().as_deref().and_then(entry) else {
-                    continue;
-                };
-                let id = file.file_stem().unwrap_or_default().to_string_lossy();
+            for (id, entry) in Entry::all(folder) {
                 let short = id.rsplit('.').next().unwrap_or(&id);
                 if id.eq_ignore_ascii_case(wanted) || short.eq_ignore_ascii_case(wanted) {
                     return self.start(&entry);
@@ -207,77 +229,9 @@ impl Places {
 
     fn start(&self, entry: &Entry) -> Option<Program> {
         let mut words = words(&entry.exec).into_iter();
-        let program = words.next()?;
-        let path = if program.contains('/') {
-            Some(PathBuf::from(program)).filter(|path| is_executable(path))
-        } else {
-            self.command(&program)
-        }?;
+        let path = self.executable(&words.next()?)?;
         Some(Program::at(path, words.collect(), entry.terminal))
     }
-}
-
-/// What counts of a desktop entry (Desktop Entry Specification 1.5).
-struct Entry {
-    title: String,
-    exec: String,
-    terminal: bool,
-}
-
-fn entry(text: &str) -> Option<Entry> {
-    let mut group = "";
-    let mut entry = Entry {
-        title: String::new(),
-        exec: String::new(),
-        terminal: false,
-    };
-    for line in text.lines().map(str::trim) {
-        if line.starts_with('[') {
-            group = line;
-        } else if group == "[Desktop Entry]"
-            && let Some((key, value)) = line.split_once('=')
-        {
-            match key.trim_end() {
-                "Name" => value.trim_start().clone_into(&mut entry.title),
-                "Exec" => value.trim_start().clone_into(&mut entry.exec),
-                "Terminal" => entry.terminal = value.trim() == "true",
-                "Hidden" if value.trim() == "true" => return None,
-                _ => {}
-            }
-        }
-    }
-    (!entry.exec.is_empty()).then_some(entry)
-}
-
-/// Words of an `Exec` line without its field codes (`%U` and the like).
-fn words(exec: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let mut begun = false;
-    let mut quoted = false;
-    let mut characters = exec.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '"' => {
-                quoted = !quoted;
-                begun = true;
-            }
-            '\\' if quoted => word.extend(characters.next()),
-            // `%%` is a percent sign, everything else a field code.
-            '%' => word.extend(characters.next().filter(|code| *code == '%')),
-            ' ' | '\t' if !quoted => {
-                if begun || !word.is_empty() {
-                    words.push(std::mem::take(&mut word));
-                }
-                begun = false;
-            }
-            other => word.push(other),
-        }
-    }
-    if begun || !word.is_empty() {
-        words.push(word);
-    }
-    words
 }
 
 fn base_name(path: &Path) -> String {
@@ -317,15 +271,5 @@ mod tests {
         for name in ["mousepad", "chromium", "gimp-2.10", "st0rm", "makepad"] {
             assert!(!is_terminal(name), "{name}");
         }
-    }
-
-    /// Quotes are taken off, field codes out.
-    #[test]
-    fn exec_lines_become_words() {
-        assert_eq!(
-            words(r#""/opt/my app/run" --new "a \"b\"" %U 100%%"#),
-            ["/opt/my app/run", "--new", "a \"b\"", "100%"]
-        );
-        assert_eq!(words("prog %F"), ["prog"]);
     }
 }

@@ -14,13 +14,15 @@ use async_trait::async_trait;
 use openspace_grounding::{Action, Backend, CallContext, Folders, Permit, Tool, ToolError};
 use openspace_process::{Environment, Sandbox, Support};
 
-use crate::{later::Watch, path, processes::Processes, tools, tools::background::Job};
+use crate::{
+    desktop::WindowOwners, later::Watch, path, processes::Processes, tools, tools::background::Job,
+};
 
 /// Calls whose actions are remembered between being judged and being made.
 const JUDGED: usize = 256;
 
 /// What the back end needs to know about the person's machine.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Options {
     /// The person's home folder, what `~` means.
     pub home: PathBuf,
@@ -34,6 +36,8 @@ pub struct Options {
     pub readable: Vec<PathBuf>,
     /// Whether commands can be put in a sandbox here.
     pub sandbox: Support,
+    /// Who shows a window on the screen of the run, where that can be told.
+    pub windows: Option<WindowOwners>,
 }
 
 impl Options {
@@ -51,6 +55,7 @@ impl Options {
             environment,
             readable: Vec::new(),
             sandbox: Support::detect(),
+            windows: None,
         }
     }
 }

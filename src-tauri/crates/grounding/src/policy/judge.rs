@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::{
     Destination, Grants, Part, Permission, Policy, Preset, Reason, Risk, RuleEffect, RuleScope,
-    Subject, destination, later::runs_later, paths::contains, protected::Met,
+    Subject, destination,
+    later::{in_bare_repository, runs_later},
+    paths::contains,
+    protected::Met,
 };
 use crate::{Action, Denied};
 
@@ -193,7 +196,7 @@ impl Policy {
         self.guard(path, false)?;
         let path = self.resolved(path);
         self.write_forbidden(&path)?;
-        if runs_later(&path) {
+        if self.runs_later(&path) {
             return Ok(vec![concern(
                 Subject::Write { folder: path },
                 Risk::High,
@@ -224,6 +227,11 @@ impl Policy {
             true,
             Some(Permission::Write { folder }),
         )])
+    }
+
+    /// Something else will run what is written there.
+    fn runs_later(&self, path: &Path) -> bool {
+        runs_later(path) || in_bare_repository(path, self.inputs.paths.as_ref())
     }
 
     fn write_forbidden(&self, path: &Path) -> Result<(), Denied> {

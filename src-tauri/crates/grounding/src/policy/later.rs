@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use super::Paths;
+
 /// Such files, by the end of their path or a folder in it. What lies inside a git folder is told by
 /// [`runs_later`].
 pub const RUNS_LATER: &[&str] = &[
@@ -71,4 +73,23 @@ fn in_git_folder(parts: &[std::borrow::Cow<'_, str>]) -> bool {
         // The folder itself, or the file that leads to another one.
         None => true,
     }
+}
+
+/// The file belongs to a folder that is, or by this file becomes, laid out like a git folder without
+/// being called one: git uses it as soon as somebody changes into it.
+pub(crate) fn in_bare_repository(path: &Path, paths: &dyn Paths) -> bool {
+    let is_named = |path: &Path, names: &[&str]| {
+        path.file_name()
+            .is_some_and(|name| names.iter().any(|wanted| name == *wanted))
+    };
+    let beside = |path: &Path, name: &str| {
+        path.parent()
+            .is_some_and(|folder| paths.exists(&folder.join(name)))
+    };
+    let inside = path
+        .ancestors()
+        .any(|part| is_named(part, IN_GIT_FOLDER) && beside(part, "HEAD"));
+    let completes =
+        is_named(path, &["HEAD"]) && IN_GIT_FOLDER.iter().any(|name| beside(path, name));
+    inside || completes
 }

@@ -39,6 +39,7 @@ pub enum RuleEffect {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum RuleScope {
     /// `gui:chromium`, `gui:chromium:click`, `gui:*`: windows of a program, or of any known one.
+    /// For all programs it lets only those be opened that are known to be graphical.
     /// Allowing covers the level and what is below it, forbidding the level and what is above it.
     Gui {
         /// The program; none for any.

@@ -138,12 +138,14 @@ fn forbidden() -> impl Strategy<Value = Action> {
         Just(Action::Launch(ProgramLaunch {
             program: "/usr/bin/openspace".into(),
             arguments: vec![],
-            app: app("chromium")
+            app: app("chromium"),
+            graphical: true,
         })),
         Just(Action::Launch(ProgramLaunch {
             program: "/bin/sh".into(),
             arguments: vec!["-c".into(), "cat ~/.ssh/id_rsa".into()],
-            app: app("sh")
+            app: app("sh"),
+            graphical: true,
         })),
     ]
 }

@@ -57,8 +57,16 @@ impl Paths for FakePaths {
 pub(crate) fn paths() -> FakePaths {
     let path = |text: &str| PathBuf::from(text);
     FakePaths {
-        files: ["old.txt", "notes.md", "build.sh", "data.csv", "src/main.rs"]
-            .iter()
+        files: [
+            "old.txt",
+            "notes.md",
+            "build.sh",
+            "data.csv",
+            "src/main.rs",
+            "bare/HEAD",
+            "begun/config",
+        ]
+        .iter()
             .map(|name| path(WORK).join(name))
             .chain([
                 path("/home/ana/letter.txt"),

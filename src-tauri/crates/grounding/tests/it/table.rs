@@ -67,6 +67,7 @@ pub(crate) fn launch(program: &str, arguments: &[&str]) -> Action {
             .map(|&argument| argument.to_owned())
             .collect(),
         app: app(program.rsplit('/').next().unwrap_or_default()),
+        graphical: true,
     })
 }
 
@@ -83,6 +84,39 @@ pub(crate) fn hands_off() -> Policy {
 
 pub(crate) fn granted(permission: Permission) -> Grants {
     [permission].into_iter().collect()
+}
+
+/// Files of git that make something run are asked about wherever git looks for them.
+#[test]
+fn writing_what_git_runs() {
+    let write = |path: &str| Action::Write {
+        path: path.into(),
+        keeps_copy: true,
+    };
+    for path in [
+        "/home/ana/work/.git",
+        "/home/ana/work/.git/hooks/pre-commit",
+        "/home/ana/work/.git/config",
+        "/home/ana/work/.git/config.worktree",
+        "/home/ana/work/.git/commondir",
+        "/home/ana/work/.git/modules/a/b/hooks/pre-commit",
+        "/home/ana/work/.git/modules/a/config",
+        "/home/ana/work/.git/worktrees/a/config.worktree",
+        "/home/ana/work/sub/.git/hooks/pre-commit",
+        "/home/ana/work/bare/hooks/pre-commit",
+        "/home/ana/work/bare/config",
+        "/home/ana/work/begun/HEAD",
+    ] {
+        row(&write(path), [Ask, Ask, Ask]);
+    }
+    for path in [
+        "/home/ana/work/.git/description",
+        "/home/ana/work/src/hooks/index.ts",
+        "/home/ana/work/config",
+        "/home/ana/work/HEAD",
+    ] {
+        row(&write(path), [Ask, Allow, Allow]);
+    }
 }
 
 /// Reading in the allowed folders is never asked about.

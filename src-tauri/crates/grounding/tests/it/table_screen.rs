@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use openspace_grounding::{
-    Access, Action, ScreenApp, ShellCommand,
-    policy::{Grants, Permission, Policy, Preset},
+    Access, Action, ProgramLaunch, ScreenApp, ShellCommand,
+    policy::{Grants, Permission, Policy, Preset, Subject},
 };
 
-use crate::support::{DATA, Outcome, WORK, app, outcome, outcome_with, policy, question, screen};
+use crate::support::{
+    DATA, Outcome, WORK, app, outcome, outcome_with, policy, question, ruled, screen,
+};
 
 use Outcome::{Allow, Ask, Deny};
 
@@ -104,6 +106,61 @@ fn typed_commands() {
         Ask,
         "interrupting and running"
     );
+}
+
+/// A rule for all programs lets those be opened that have windows; a rule that names one, that one.
+#[test]
+fn launching_under_a_rule_for_all() {
+    let unknown = |program: &str| match launch(program, &[]) {
+        Action::Launch(launch) => Action::Launch(ProgramLaunch {
+            graphical: false,
+            ..launch
+        }),
+        other => other,
+    };
+    for preset in [Preset::AskEveryTime, Preset::AskForRisky, Preset::HandsOff] {
+        let all = ruled(preset, &["gui:*"]);
+        assert_eq!(outcome(&all, launch("/usr/bin/chromium", &[])), Allow);
+        assert_eq!(outcome(&all, unknown("/usr/bin/something")), Ask);
+        let asked = question(&all, &[unknown("/usr/bin/something")]);
+        assert!(
+            asked
+                .parts
+                .iter()
+                .all(|part| matches!(part.subject, Subject::OutsideSandbox { .. })),
+            "as a command that leaves the sandbox: {asked:?}"
+        );
+        assert_eq!(
+            outcome(&all, launch("/usr/bin/python3", &["-c", "x"])),
+            Ask,
+            "code is judged as code"
+        );
+        let named = ruled(preset, &["gui:something"]);
+        assert_eq!(outcome(&named, unknown("/usr/bin/something")), Allow);
+        assert_eq!(outcome(&named, unknown("/usr/bin/other")), Ask);
+        let both = ruled(preset, &["gui:*", "gui:something"]);
+        assert_eq!(outcome(&both, unknown("/usr/bin/something")), Allow);
+        assert_eq!(outcome(&both, unknown("/usr/bin/other")), Ask);
+    }
+    let grants = granted(Permission::App {
+        app: "something".to_owned(),
+        access: Access::Full,
+    });
+    let all = ruled(Preset::AskForRisky, &["gui:*"]);
+    assert_eq!(
+        outcome_with(&all, unknown("/usr/bin/something"), &grants),
+        Allow,
+        "a person answered for it"
+    );
+    let listed = outcome(&hands_off(), unknown("/usr/bin/chromium"));
+    assert_eq!(listed, Allow, "the list names it");
+    // Without any rule the question is about the program, and can be answered for the run.
+    let asked = question(
+        &policy(Preset::AskForRisky),
+        &[unknown("/usr/bin/something")],
+    );
+    assert_eq!(asked.parts.len(), 1, "{asked:?}");
+    assert_eq!(asked.offers.len(), 2, "{asked:?}");
 }
 
 /// Starting a program is using it fully, plus what its arguments do.

@@ -41,6 +41,12 @@ fn windows_are_told_apart() {
         .unwrap();
     assert_eq!(above.id, u64::from(menu.window()));
     assert_eq!(above.pid, Some(std::process::id()));
+    let shown = platform.screen.windows().unwrap();
+    let mut owners: Vec<_> = shown.iter().filter_map(|window| window.pid).collect();
+    owners.sort_unstable();
+    let mut right = [gtk.id(), std::process::id()];
+    right.sort_unstable();
+    assert_eq!(owners, right, "both windows, and nothing else: {shown:?}");
     assert_eq!(
         platform
             .screen

@@ -89,7 +89,7 @@ impl Comparison<'_> {
                 continue;
             }
             match (&change, old) {
-                (Change::Different { .. }, Some(old)) => {
+                (Change::Different { .. } | Change::Settings { .. }, Some(old)) => {
                     let old = Item {
                         anchor: now.anchor.clone(),
                         git: now.git.clone(),
@@ -201,11 +201,27 @@ impl Comparison<'_> {
         let mut names: Vec<String> = added.iter().map(|entry| entry.key.clone()).collect();
         names.dedup();
         let left = git_config::without(content, &added);
-        let clean =
-            git_config::parse(&left).is_some_and(|kept| kept.len() + added.len() == entries.len());
+        let kept = git_config::parse(&left);
+        let clean = kept
+            .as_ref()
+            .is_some_and(|kept| kept.len() + added.len() == entries.len());
         if !clean {
             return Some(put_back());
         }
+        // Without empty sections where that is all that came.
+        let said = |entries: &Option<Vec<Entry>>| -> Option<Vec<(String, Option<String>)>> {
+            let entries = entries.as_ref()?.iter();
+            Some(
+                entries
+                    .map(|entry| (entry.key.clone(), entry.value.clone()))
+                    .collect(),
+            )
+        };
+        let as_before = old.and_then(|old| self::content(&old.thing));
+        let left = match as_before {
+            Some(old) if said(&before) == said(&kept) => old.to_vec(),
+            _ => left,
+        };
         Some(Change::Settings {
             path: path.to_owned(),
             content: left,

@@ -183,26 +183,20 @@ async fn take_away(path: &Path, name: &str, keep: &dyn Keep) -> io::Result<Strin
 /// Keeps what is there.
 async fn take_copy(path: &Path, name: &str, keep: &dyn Keep) -> io::Result<String> {
     let place = Place::open(path, false)?;
-    Ok(match place.thing(KEPT) {
-        Ok(Thing::File {
-            content: Some(content),
-            ..
-        }) => match keep_content(name, content, keep).await {
-            Some(id) => format!(" (what was written is kept as artefact `{id}`)"),
-            None => {
-                let aside = beside(path)?;
-                place.rename(&Place::open(&aside, false)?)?;
-                format!(" (what was written is `{}` now)", aside.display())
+    match place.thing(KEPT) {
+        Ok(Thing::File { content, .. }) => {
+            if let Some(content) = content
+                && let Some(id) = keep_content(name, content, keep).await
+            {
+                return Ok(format!(" (what was written is kept as artefact `{id}`)"));
             }
-        },
-        Ok(Thing::File { content: None, .. }) => {
             let aside = beside(path)?;
             place.rename(&Place::open(&aside, false)?)?;
-            format!(" (what was written is `{}` now)", aside.display())
+            Ok(format!(" (what was written is `{}` now)", aside.display()))
         }
-        Ok(Thing::Link(target)) => format!(" (it had become a link to `{}`)", target.display()),
-        Ok(Thing::Folder | Thing::Other) | Err(_) => String::new(),
-    })
+        Ok(Thing::Link(target)) => Ok(format!(" (it had become a link to `{}`)", target.display())),
+        Ok(Thing::Folder | Thing::Other) | Err(_) => Ok(String::new()),
+    }
 }
 
 async fn keep_content(name: &str, content: Bytes, keep: &dyn Keep) -> Option<ArtefactId> {

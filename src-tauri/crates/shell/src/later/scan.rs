@@ -314,15 +314,14 @@ impl Scan<'_> {
             .filter(|_| self.trust_prints)
             .and_then(|earlier| earlier.items.get(path))
             .filter(|item| item.print == print);
-        let thing = match same {
-            Some(item) => item.thing.clone(),
-            None => {
-                let room = HELD_TOTAL.saturating_sub(self.held).min(HELD);
-                match Place::open(path, false).and_then(|place| place.thing(room)) {
-                    Ok(thing) => thing,
-                    // Gone meanwhile, or a link was put in its way: the next look tells.
-                    Err(_) => return,
-                }
+        let thing = if let Some(item) = same {
+            item.thing.clone()
+        } else {
+            let room = HELD_TOTAL.saturating_sub(self.held).min(HELD);
+            match Place::open(path, false).and_then(|place| place.thing(room)) {
+                Ok(thing) => thing,
+                // Gone meanwhile, or a link was put in its way: the next look tells.
+                Err(_) => return,
             }
         };
         if let Thing::File {

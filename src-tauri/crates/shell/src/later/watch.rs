@@ -27,7 +27,7 @@ const SELDOM: Duration = Duration::from_secs(10);
 /// A look may take this part of the time.
 const SHARE: u32 = 20;
 /// Looks in a row, as long as something is found.
-const PASSES: usize = 4;
+const PASSES: usize = 8;
 /// Looks while commands run after which those that change such files again and again are ended.
 const PATIENCE: u32 = 4;
 /// Changes that are told one by one.
@@ -51,6 +51,8 @@ struct Inner {
     watched: Vec<Watched>,
     /// What was done and not told yet.
     untold: Vec<String>,
+    /// It was told that not everything could be looked at.
+    told_incomplete: bool,
     /// Looks in a row that found something while commands ran.
     found: u32,
     ticking: bool,
@@ -214,6 +216,14 @@ impl Inner {
         let Some(after) = before.now(trust_prints).await else {
             return false;
         };
+        if after.incomplete && !self.told_incomplete {
+            self.told_incomplete = true;
+            self.untold.push(
+                "looked only at a part of the folders, which hold too many files; what lies deepest \
+                 was left out"
+                    .to_owned(),
+            );
+        }
         let approvals: Vec<Approval> = self
             .watched
             .iter()

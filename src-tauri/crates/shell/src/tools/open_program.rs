@@ -10,7 +10,7 @@ use std::{
 
 use async_trait::async_trait;
 use openspace_grounding::{
-    Action, CallContext, Effect, Evidence, Output, Permit, ProgramLaunch, ScreenApp, Tool,
+    Action, CallContext, Effect, Evidence, Folders, Output, Permit, ProgramLaunch, ScreenApp, Tool,
     ToolError, ToolSpec,
 };
 use openspace_process::{Command, Environment, Exit};
@@ -31,6 +31,8 @@ use crate::{
 const EARLY: Duration = Duration::from_millis(1200);
 /// Bytes of its complaint that are shown.
 const COMPLAINT: usize = 4096;
+/// Where Windows keeps the shortcuts of its menu, in the person's folder and in everybody's.
+const START_MENU: &str = "Microsoft/Windows/Start Menu/Programs";
 
 pub(crate) struct OpenProgram {
     spec: ToolSpec,
@@ -79,13 +81,13 @@ impl OpenProgram {
             program.clone()
         };
         let found = self
-            .places()
+            .places(&context.folders)
             .find(&wanted)
             .ok_or_else(|| ToolError::NotFound(format!("no program `{program}` is installed")))?;
         Ok(launch(found, arguments))
     }
 
-    fn places(&self) -> Places {
+    fn places(&self, folders: &Folders) -> Places {
         let options = &self.shared.options;
         let variable = |name: &str| options.environment.get(std::ffi::OsStr::new(name));
         let path = variable("PATH").map_or_else(
@@ -104,7 +106,20 @@ impl OpenProgram {
         data.extend(
             ["/var/lib/flatpak/exports/share", "/var/lib/snapd/desktop"].map(PathBuf::from),
         );
-        Places { path, data }
+        let start_menu = ["APPDATA", "ProgramData"]
+            .iter()
+            .filter_map(|name| variable(name))
+            .map(|folder| PathBuf::from(folder).join(START_MENU))
+            .collect();
+        let mut writable = folders.allowed.clone();
+        writable.extend([folders.workspace.clone(), folders.scratch.clone()]);
+        Places {
+            path,
+            data,
+            start_menu,
+            writable,
+            windows: options.windows.clone(),
+        }
     }
 }
 
@@ -121,6 +136,7 @@ fn launch(program: Program, given: Vec<String>) -> ProgramLaunch {
             terminal: program.terminal,
             own,
         },
+        graphical: program.graphical,
     }
 }
 

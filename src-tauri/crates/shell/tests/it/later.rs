@@ -155,6 +155,15 @@ async fn settings_of_the_person_are_restored() {
     assert_eq!(world.read("work/.git/config"), before, "{shown}");
     let shown = shell(&world, "printf '[core\\n' >> .git/config").await;
     assert_eq!(world.read("work/.git/config"), before, "{shown}");
+    let line = "git config alias.x '!evil'; git config core.pager evil; git config pull.rebase true";
+    let shown = shell(&world, line).await;
+    assert_eq!(
+        git(&world, &["config", "core.hooksPath"]),
+        ".checks\n",
+        "beside others: {shown}"
+    );
+    assert_eq!(git(&world, &["config", "pull.rebase"]), "true\n", "{shown}");
+    assert!(!world.read("work/.git/config").contains("evil"), "{shown}");
     // The folder the setting names is one of hooks now.
     let shown = shell(
         &world,

@@ -60,6 +60,123 @@ async fn programs_are_found() {
     );
 }
 
+/// What the system's menu starts as an application is known to be graphical; nothing else is.
+#[tokio::test]
+async fn graphical_programs_are_known() {
+    let entry = |exec: &str, more: &str| {
+        format!("[Desktop Entry]\nType=Application\nName=X\nExec={exec}\n{more}")
+    };
+    let world = World::new();
+    let share = world.path("home/share");
+    let variables = [
+        (
+            "PATH",
+            format!("{}:/usr/bin:/bin", world.path("home/bin").display()),
+        ),
+        ("XDG_DATA_DIRS", share.display().to_string()),
+    ];
+    let variables = variables
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    let world = world.again(variables);
+    for name in ["editor", "tool", "runner", "textual", "hidden", "called"] {
+        executable(&world, &format!("home/bin/{name}"), "#!/bin/sh\n");
+    }
+    std::fs::copy("/bin/dash", world.path("home/bin/dash")).expect("copied");
+    std::fs::hard_link(world.path("home/bin/dash"), world.path("home/bin/paint")).expect("a name");
+    for (name, text) in [
+        ("editor", entry("editor %U", "")),
+        (
+            "runner",
+            entry("runner run org.example %U", "Terminal=false\n"),
+        ),
+        ("textual", entry("textual", "Terminal=true\n")),
+        ("hidden", entry("hidden", "Hidden=true\n")),
+        ("python", entry("python3", "")),
+        ("shell", entry("sh -c tool", "")),
+        ("paint", entry("paint", "")),
+        ("variables", entry("env A=1 B=2 called --new %F", "")),
+        (
+            "address",
+            "[Desktop Entry]\nType=Link\nName=X\nExec=tool\n".to_owned(),
+        ),
+    ] {
+        world.write(&format!("home/share/applications/{name}.desktop"), text);
+    }
+    // The run could have written this one itself.
+    world.write("work/share/applications/tool.desktop", entry("tool", ""));
+    for (program, right) in [
+        ("editor", true),
+        ("called", true),
+        ("tool", false),
+        ("textual", false),
+        ("hidden", false),
+        ("python3", false),
+        ("sh", false),
+        ("paint", false),
+    ] {
+        assert_eq!(graphical(&world, program).await, right, "{program}");
+    }
+    let by_path = world.path("home/bin/editor").display().to_string();
+    assert!(graphical(&world, &by_path).await, "however it is named");
+    assert!(graphical(&world, "X").await, "by its title");
+    std::os::unix::fs::symlink(world.path("home/bin/editor"), world.path("home/bin/alias"))
+        .expect("a link");
+    assert!(graphical(&world, "alias").await, "a link to it");
+    // An entry that makes a program run something says nothing about the program alone.
+    assert!(!graphical(&world, "runner").await);
+    assert!(graphical(&world, "runner.desktop").await);
+
+    let share = format!("{}:{}", share.display(), world.path("work/share").display());
+    let path = format!("{}:/usr/bin:/bin", world.path("home/bin").display());
+    let world = world.again([("PATH", path.as_str()), ("XDG_DATA_DIRS", share.as_str())].into());
+    assert!(
+        !graphical(&world, "tool").await,
+        "an entry in the workspace"
+    );
+}
+
+/// A bundle of macOS is an application, too.
+#[tokio::test]
+async fn bundles_are_graphical() {
+    let world = World::new();
+    executable(&world, "home/Edit.app/Contents/MacOS/Edit", "#!/bin/sh\n");
+    executable(&world, "home/Edit/Contents/MacOS/Edit", "#!/bin/sh\n");
+    let path = |part: &str| world.path(part).display().to_string();
+    assert!(graphical(&world, &path("home/Edit.app/Contents/MacOS/Edit")).await);
+    assert!(!graphical(&world, &path("home/Edit/Contents/MacOS/Edit")).await);
+}
+
+/// Who shows a window has shown that it is graphical.
+#[tokio::test]
+async fn owners_of_windows_are_graphical() {
+    let mut world = World::new();
+    std::fs::copy("/bin/sleep", world.path("home/viewer")).expect("copied");
+    let program = world.path("home/viewer").display().to_string();
+    let mut viewer = std::process::Command::new(&program)
+        .arg("600")
+        .spawn()
+        .expect("started");
+    assert!(!graphical(&world, &program).await);
+    let pid = viewer.id();
+    world.show_windows_of(vec![pid]);
+    assert!(graphical(&world, &program).await);
+    viewer.kill().expect("ended");
+    viewer.wait().expect("gone");
+}
+
+async fn graphical(world: &World, program: &str) -> bool {
+    let actions = world
+        .actions("open_program", json!({"program": program}))
+        .await
+        .expect("found");
+    let [Action::Launch(launch)] = actions.as_slice() else {
+        panic!("{actions:?}")
+    };
+    launch.graphical
+}
+
 /// An opened program has the display, and lives on when the run is done.
 #[tokio::test]
 async fn a_program_outlives_a_done_run() {

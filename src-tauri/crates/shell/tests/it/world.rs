@@ -160,6 +160,26 @@ impl World {
         }
     }
 
+    /// The same folders with other variables.
+    pub(crate) fn again(self, variables: BTreeMap<&str, &str>) -> Self {
+        let variables = variables
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into()));
+        let options = Options::new(self.path("home"), variables.collect());
+        Self {
+            shell: Shell::new(options),
+            ..self
+        }
+    }
+
+    /// With a screen on which these processes show windows.
+    pub(crate) fn show_windows_of(&mut self, processes: Vec<u32>) {
+        let variables = BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]);
+        let mut options = Options::new(self.path("home"), variables);
+        options.windows = Some(Arc::new(move || processes.clone()));
+        self.shell = Shell::new(options);
+    }
+
     pub(crate) fn path(&self, part: &str) -> PathBuf {
         self.base.path().canonicalize().expect("resolve").join(part)
     }

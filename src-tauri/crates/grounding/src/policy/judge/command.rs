@@ -9,7 +9,6 @@ use crate::{
         CommandFacts, Destination, Grants, Permission, Place, Policy, Preset, Reason, Risk,
         RuleEffect, Subject, Target, address,
         command::{self, Unknown},
-        later::runs_later,
         protected::Met,
     },
 };
@@ -253,7 +252,7 @@ impl Policy {
             let path = self.resolved(&target.certain());
             // In the allowed folders a command writes freely; that it is asked about at all is the
             // row of the command itself.
-            if !self.is_allowed(&path) || runs_later(&path) {
+            if !self.is_allowed(&path) || self.runs_later(&path) {
                 concerns.extend(self.write(&path, grants)?);
             }
         }

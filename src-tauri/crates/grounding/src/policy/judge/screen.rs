@@ -78,6 +78,22 @@ impl Policy {
         Ok(vec![app_concern(app, &name, access, Some(permission))])
     }
 
+    /// The list, a rule or an answer names this program; a rule for all programs does not.
+    fn is_named(&self, name: &str, grants: &Grants) -> bool {
+        let listed = self.inputs.preset == Preset::HandsOff
+            && self
+                .inputs
+                .hands_off
+                .apps
+                .iter()
+                .any(|listed| plain_name(listed) == name);
+        let ruled = self.ruled(RuleEffect::Allow, |scope| {
+            matches!(scope, RuleScope::Gui { app: Some(_), .. })
+                && scope.covers_app(name, Access::Full, RuleEffect::Allow)
+        });
+        listed || ruled || (!self.always() && grants.app(name, Access::Full))
+    }
+
     /// Whoever may use a program may look at the bare screen it is going to appear on.
     fn uses_any_app(&self, grants: &Grants) -> bool {
         let by_rule = self.ruled(RuleEffect::Allow, |scope| {
@@ -144,6 +160,11 @@ impl Policy {
         if plain_name(&launch.app.name) != name {
             concerns.extend(self.screen(&launch.app, Access::Full, grants)?);
         }
+        // Whoever allowed the use of any program meant those with windows, not every executable.
+        let names = [name.clone(), plain_name(&launch.app.name)];
+        let meant = launch.graphical
+            || !concerns.is_empty()
+            || names.iter().all(|name| self.is_named(name, grants));
         let program = self.resolved(&launch.program);
         // A program from a place that runs can write to is whatever they made it.
         let placed = is_system(&program) && !self.is_allowed(&program);
@@ -166,7 +187,7 @@ impl Policy {
                 .arguments
                 .iter()
                 .any(|argument| is_code_option(argument));
-        if !placed || terminal || runs_code {
+        if !placed || !meant || terminal || runs_code {
             let hold = if self.inputs.sandbox {
                 Hold::Outside
             } else {

@@ -75,6 +75,15 @@ impl Screen for PortableScreen {
             .and_then(|window| tell(window).ok()))
     }
 
+    fn windows(&self) -> Result<Vec<Window>, ScreenError> {
+        let windows = xcap::Window::all().map_err(unavailable)?;
+        Ok(windows
+            .iter()
+            .filter(|window| !window.is_minimized().unwrap_or(true))
+            .filter_map(|window| tell(window).ok())
+            .collect())
+    }
+
     fn pointer(&self) -> Result<InputPoint, ScreenError> {
         use enigo::Mouse as _;
         let lost = |error: &dyn std::fmt::Display| ScreenError::Lost(error.to_string());

@@ -151,6 +151,10 @@ impl Screen for X11Screen {
         window::focused(&self.display, self.extensions.res)
     }
 
+    fn windows(&self) -> Result<Vec<Window>, ScreenError> {
+        window::all(&self.display, self.extensions.res)
+    }
+
     fn pointer(&self) -> Result<InputPoint, ScreenError> {
         let pointer = self
             .display

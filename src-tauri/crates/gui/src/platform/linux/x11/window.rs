@@ -70,6 +70,24 @@ pub(crate) fn focused(display: &Display, res: bool) -> Result<Option<Window>, Sc
     }
 }
 
+/// The top-level windows that are shown.
+pub(crate) fn all(display: &Display, res: bool) -> Result<Vec<Window>, ScreenError> {
+    let conn = &display.conn;
+    let mut windows = Vec::new();
+    for top in conn.query_tree(display.root)?.reply()?.children {
+        let Ok(attributes) = conn.get_window_attributes(top)?.reply() else {
+            continue;
+        };
+        if attributes.map_state != MapState::VIEWABLE || attributes.class == WindowClass::INPUT_ONLY
+        {
+            continue;
+        }
+        let client = client_of(display, top)?;
+        windows.extend(describe(display, client, res)?);
+    }
+    Ok(windows)
+}
+
 /// The client window above (or at) the one that has the focus.
 pub(crate) fn focused_client(display: &Display, focus: Id) -> Result<Option<Id>, ScreenError> {
     let mut window = focus;
