@@ -17,6 +17,16 @@ export default typescript.config(
     },
   },
   {
+    rules: {
+      "@typescript-eslint/no-unused-vars": [
+        "error",
+        { varsIgnorePattern: "^_", argsIgnorePattern: "^_" },
+      ],
+      // Maps and sets here live within one function; state that views follow is in runes.
+      "svelte/prefer-svelte-reactivity": "off",
+    },
+  },
+  {
     files: ["src/**/*"],
     ignores: ["src/lib/backend/**"],
     rules: {

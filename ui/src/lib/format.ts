@@ -81,7 +81,10 @@ export function day(at: number, now: number): string {
   const start = (time: number) => new Date(time).setHours(0, 0, 0, 0);
   const days = Math.round((start(now) - start(at)) / 86_400_000);
   if (days === 0 || days === 1) {
-    const text = new Intl.RelativeTimeFormat(speaker.locale, { numeric: "auto" }).format(-days, "day");
+    const text = new Intl.RelativeTimeFormat(speaker.locale, { numeric: "auto" }).format(
+      -days,
+      "day",
+    );
     return text.charAt(0).toUpperCase() + text.slice(1);
   }
   const sameYear = new Date(at).getFullYear() === new Date(now).getFullYear();

@@ -3,7 +3,11 @@ import type english from "../../messages/en.json";
 /** Every sentence there is. */
 export type MessageKey = keyof typeof english;
 /** Sentences that depend on a number: `key.one` and `key.other`, chosen by `count`. */
-export type PluralKey = MessageKey extends infer K ? (K extends `${infer B}.other` ? B : never) : never;
+export type PluralKey = MessageKey extends infer K
+  ? K extends `${infer B}.other`
+    ? B
+    : never
+  : never;
 export type Language = "en" | "zh-Hans";
 /** `pseudo` is English with accents and more length, to find what was not translated or overflows. */
 export type Speech = Language | "pseudo";
@@ -39,14 +43,27 @@ export function languageOf(locale: string): Language {
 }
 
 const ACCENTS: Record<string, string> = {
-  a: "á", e: "é", i: "í", o: "ó", u: "ú", A: "Å", E: "É", I: "Î", O: "Ö", U: "Ü", c: "ç", n: "ñ",
+  a: "á",
+  e: "é",
+  i: "í",
+  o: "ó",
+  u: "ú",
+  A: "Å",
+  E: "É",
+  I: "Î",
+  O: "Ö",
+  U: "Ü",
+  c: "ç",
+  n: "ñ",
 };
 
 /** Makes a sentence look foreign and a third longer, its placeholders untouched. */
 export function pseudo(text: string): string {
   const accented = text
     .split(/(\{[^}]*\})/)
-    .map((part) => (part.startsWith("{") ? part : part.replace(/[a-zA-Z]/g, (l) => ACCENTS[l] ?? l)))
+    .map((part) =>
+      part.startsWith("{") ? part : part.replace(/[a-zA-Z]/g, (l) => ACCENTS[l] ?? l),
+    )
     .join("");
   return `[${accented}${"~".repeat(Math.ceil(text.length / 3))}]`;
 }

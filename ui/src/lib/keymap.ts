@@ -87,7 +87,11 @@ export function isLetter(key: string): boolean {
 }
 
 /** The command for a key event in a context, its own before those of everywhere. */
-export function commandFor(event: Pressed, context: Context, mac: boolean): [CommandId, string] | null {
+export function commandFor(
+  event: Pressed,
+  context: Context,
+  mac: boolean,
+): [CommandId, string] | null {
   const all = Object.entries(COMMANDS) as [CommandId, Binding][];
   for (const wanted of [context, "global"] as const) {
     for (const [id, binding] of all) {

@@ -8,5 +8,7 @@ export function setTitle(page: string): void {
   const title = page ? `${page} · ${MARKER}` : MARKER;
   if (document.title === title) return;
   document.title = title;
-  void backend().native?.setWindowTitle?.(title).catch(() => undefined);
+  void backend()
+    .native?.setWindowTitle?.(title)
+    .catch(() => undefined);
 }

@@ -22,7 +22,11 @@ export function takeToken(location: Location, storage: Storage, history: History
   const match = /^#token=([^&]+)&?(.*)$/.exec(location.hash);
   if (match?.[1]) {
     storage.setItem(TOKEN, decodeURIComponent(match[1]));
-    history.replaceState(null, "", location.pathname + location.search + (match[2] ? `#${match[2]}` : ""));
+    history.replaceState(
+      null,
+      "",
+      location.pathname + location.search + (match[2] ? `#${match[2]}` : ""),
+    );
   }
   return storage.getItem(TOKEN) ?? "";
 }
@@ -47,9 +51,10 @@ export class HttpBackend implements Backend {
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ name, request }),
     });
-    const answer = (await response.json().catch(() => null)) as
-      | { ok?: RpcSchema[K][1]; failure?: Failure }
-      | null;
+    const answer = (await response.json().catch(() => null)) as {
+      ok?: RpcSchema[K][1];
+      failure?: Failure;
+    } | null;
     if (answer?.failure) throw new CallFailed(answer.failure);
     if (answer === null || !("ok" in answer)) throw refused(response.status);
     return answer.ok as RpcSchema[K][1];
@@ -104,7 +109,10 @@ export class HttpBackend implements Backend {
         // `AbortSignal.any` is younger than the oldest web view that is supported.
         ends.addEventListener("abort", () => silence.abort(), { once: true });
         const headers: HeadersInit = cursor > 0 ? { "Last-Event-ID": String(cursor) } : {};
-        const response = await this.#fetch(`/events?after=${cursor}`, { headers, signal: silence.signal });
+        const response = await this.#fetch(`/events?after=${cursor}`, {
+          headers,
+          signal: silence.signal,
+        });
         if (!response.ok || !response.body) throw refused(response.status);
         handlers.state("connected");
         wait = FIRST_WAIT;
@@ -155,7 +163,8 @@ function pause(milliseconds: number, ends: AbortSignal): Promise<void> {
 }
 
 function refused(status: number): CallFailed {
-  const code = status === 401 || status === 403 ? "forbidden" : status === 404 ? "not_found" : "internal";
+  const code =
+    status === 401 || status === 403 ? "forbidden" : status === 404 ? "not_found" : "internal";
   return new CallFailed({
     code,
     params: { status: String(status) },

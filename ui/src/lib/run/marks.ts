@@ -58,11 +58,7 @@ function fromRecord(record: StepRecord, first: Geometry | null): Mark[] {
 }
 
 /** Marks of an action; a typed text has no place unless the focus is known. */
-function fromAction(
-  action: Record<string, unknown>,
-  at: Point | null,
-  from: Point | null,
-): Mark[] {
+function fromAction(action: Record<string, unknown>, at: Point | null, from: Point | null): Mark[] {
   const text = typeof action.text === "string" ? action.text : "";
   switch (action.action) {
     case "left_click":
@@ -82,7 +78,9 @@ function fromAction(
     case "left_click_drag":
       return at && from ? [{ kind: "drag", from, to: at }] : [];
     case "scroll":
-      return at ? [{ kind: "scroll", at, direction: String(action.scroll_direction ?? "down") }] : [];
+      return at
+        ? [{ kind: "scroll", at, direction: String(action.scroll_direction ?? "down") }]
+        : [];
     case "type":
       return [{ kind: "type", area: { x: 0, y: 0, width: 0, height: 0 }, text, secret: false }];
     case "key":

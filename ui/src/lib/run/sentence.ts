@@ -1,6 +1,37 @@
 import { speaker } from "../i18n.svelte";
 import { count, money, took } from "../format";
+import type { RunSummary } from "../api";
 import type { Reason, Used } from "./payloads";
+
+/** What a run took, as far as it matters for its limits. */
+export interface Taken {
+  steps: number;
+  milliseconds: number;
+  tokens: number;
+  dollars: number | null;
+}
+
+/** What the row of a run says that it took. */
+export function usedBy(run: RunSummary): Taken {
+  return {
+    steps: run.step,
+    milliseconds: (run.endedAt ?? run.createdAt) - (run.startedAt ?? run.createdAt),
+    tokens: run.usage.total,
+    dollars: run.usage.dollars,
+  };
+}
+
+/** What the run itself reported that it took. */
+export function taken(used: Used | null): Taken | null {
+  if (!used) return null;
+  const { input, output, cache_read, cache_write } = used.usage;
+  return {
+    steps: used.steps,
+    milliseconds: used.activeMs,
+    tokens: input + output + cache_read + cache_write,
+    dollars: used.cost,
+  };
+}
 
 const MOST = 120;
 
@@ -28,7 +59,7 @@ export function callLine(tool: string, input: Record<string, unknown>): string {
 }
 
 /** Why a run has its status; empty where the status says it all. */
-export function reasonText(reason: Reason | null, used: Used | null): string {
+export function reasonText(reason: Reason | null, used: Taken | null): string {
   if (!reason) return "";
   if (reason.kind === "paused") return speaker.say(`reason.paused.${String(reason.pause)}`);
   if (reason.kind === "limit") {
@@ -39,18 +70,16 @@ export function reasonText(reason: Reason | null, used: Used | null): string {
   return speaker.say(`reason.${reason.kind}`, values);
 }
 
-function limitUsed(reason: Reason, used: Used | null): string {
+function limitUsed(reason: Reason, used: Taken | null): string {
   if (!used) return "…";
   switch (reason.limit) {
     case "steps":
       return count(used.steps);
     case "time":
-      return took(used.activeMs);
-    case "tokens": {
-      const { input, output, cache_read, cache_write } = used.usage;
-      return count(input + output + cache_read + cache_write);
-    }
+      return took(used.milliseconds);
+    case "tokens":
+      return count(used.tokens);
     default:
-      return used.cost === null ? "…" : money(used.cost);
+      return used.dollars === null ? "…" : money(used.dollars);
   }
 }

@@ -49,7 +49,11 @@ export function needsPerson(status: Status): boolean {
 export type Driver = "nobody" | "agent" | "you";
 
 /** Who moves the mouse. */
-export function driverOf(run: { status: Status; reason: Reason | null; inControl: boolean }): Driver {
+export function driverOf(run: {
+  status: Status;
+  reason: Reason | null;
+  inControl: boolean;
+}): Driver {
   if (run.status === "paused") {
     const pause = run.reason?.kind === "paused" ? run.reason.pause : null;
     return pause === "take_over" || pause === "human_input" ? "you" : "nobody";

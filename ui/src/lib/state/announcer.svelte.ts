@@ -17,11 +17,14 @@ class Announcer {
       return;
     }
     this.#waiting = text;
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      if (this.#waiting) this.#speak(this.#waiting);
-      this.#waiting = undefined;
-    }, Math.max(0, rest));
+    this.#timer ??= setTimeout(
+      () => {
+        this.#timer = undefined;
+        if (this.#waiting) this.#speak(this.#waiting);
+        this.#waiting = undefined;
+      },
+      Math.max(0, rest),
+    );
   }
 
   /** Says something at once: approvals only. */

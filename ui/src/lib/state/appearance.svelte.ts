@@ -45,9 +45,7 @@ class Appearance {
     this.look.contrast === "system" ? this.#contrast : this.look.contrast === "on",
   );
   /** Nothing may move. */
-  readonly calm = $derived(
-    this.look.motion === "system" ? this.#calm : this.look.motion === "off",
-  );
+  readonly calm = $derived(this.look.motion === "system" ? this.#calm : this.look.motion === "off");
 
   /** Follows the system and applies the look until the returned function is called. */
   start(): () => void {

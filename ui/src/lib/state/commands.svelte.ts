@@ -1,4 +1,13 @@
-import { commandFor, COMMANDS, isLetter, isPlain, onMac, type CommandId, type Context } from "../keymap";
+import { untrack } from "svelte";
+import {
+  commandFor,
+  COMMANDS,
+  isLetter,
+  isPlain,
+  onMac,
+  type CommandId,
+  type Context,
+} from "../keymap";
 import { appearance } from "./appearance.svelte";
 
 type Handlers = Partial<Record<CommandId, () => void>>;
@@ -15,8 +24,12 @@ class Commands {
 
   /** Offers handlers until the returned function is called; later ones win. */
   provide(handlers: Handlers): () => void {
-    this.#provided = [...this.#provided, handlers];
-    return () => (this.#provided = this.#provided.filter((other) => other !== handlers));
+    // Called from effects, which must not depend on what they change.
+    return untrack(() => {
+      this.#provided = [...this.#provided, handlers];
+      return () =>
+        untrack(() => (this.#provided = this.#provided.filter((other) => other !== handlers)));
+    });
   }
 
   run(id: CommandId): void {
@@ -49,7 +62,10 @@ function inText(target: EventTarget | null): boolean {
 }
 
 function inLayer(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.closest('[role="dialog"],[role="alertdialog"],[role="menu"]') !== null;
+  return (
+    target instanceof HTMLElement &&
+    target.closest('[role="dialog"],[role="alertdialog"],[role="menu"]') !== null
+  );
 }
 
 /** Sliders, tabs and the like use the arrows themselves. */

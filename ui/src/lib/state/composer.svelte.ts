@@ -96,15 +96,13 @@ class Composer {
     const { task, folder, attachments, backends, preset, model, steps } = this.draft;
     return {
       task,
-      session: null,
-      model: model || null,
-      backends: backends && [...backends],
-      workspace: folder || null,
-      limits: steps === null ? null : { steps, minutes: null, tokens: null, dollars: null },
-      preset: preset || null,
+      ...(model ? { model } : {}),
+      ...(backends ? { backends: [...backends] } : {}),
+      ...(folder ? { workspace: folder } : {}),
+      ...(steps === null ? {} : { limits: { steps, minutes: null, tokens: null, dollars: null } }),
+      ...(preset ? { preset } : {}),
+      ...(this.draft.private ? { display: "private" } : {}),
       allow: [],
-      display: this.draft.private ? "private" : null,
-      monitor: null,
       attachments: [...attachments],
       idempotencyKey: this.#key,
     };

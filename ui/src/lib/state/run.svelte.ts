@@ -79,7 +79,7 @@ export class OpenRun {
   }
 
   async command(command: Request<"run_command">["command"], text?: string): Promise<void> {
-    await rpc("run_command", { run: this.id, command, text: text ?? null });
+    await rpc("run_command", { run: this.id, command, ...(text ? { text } : {}) });
   }
 
   async stop(): Promise<void> {
@@ -87,7 +87,7 @@ export class OpenRun {
   }
 
   async resume(message?: string): Promise<void> {
-    await rpc("run_continue", { run: this.id, message: message ?? null, maxSteps: null });
+    await rpc("run_continue", { run: this.id, ...(message ? { message } : {}) });
   }
 }
 

@@ -5,8 +5,6 @@ import { events } from "./events.svelte";
 
 /** Rows of one page. */
 const PAGE = 100;
-/** No filter: the window has its own, over what it knows. */
-const ALL = { statuses: [], containing: null, origin: null, session: null, before: null };
 /** How long changed runs gather before they are asked for again. */
 const GATHER = 250;
 
@@ -40,7 +38,7 @@ class Runs {
   /** The newest page, from the core. */
   async load(): Promise<void> {
     try {
-      const { runs } = await rpc("runs_list", { ...ALL, limit: PAGE });
+      const { runs } = await rpc("runs_list", { statuses: [], limit: PAGE });
       this.list = runs;
       this.more = runs.length === PAGE;
       this.#fresh();
@@ -57,7 +55,7 @@ class Runs {
     if (!last || !this.more) return;
     this.more = false;
     try {
-      const { runs } = await rpc("runs_list", { ...ALL, before: last.id, limit: PAGE });
+      const { runs } = await rpc("runs_list", { statuses: [], before: last.id, limit: PAGE });
       const known = new Set(this.list.map((run) => run.id));
       this.list = [...this.list, ...runs.filter((run) => !known.has(run.id))];
       this.more = runs.length === PAGE;

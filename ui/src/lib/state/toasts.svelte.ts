@@ -14,7 +14,10 @@ class Toasts {
   readonly #timers = new Map<number, ReturnType<typeof setTimeout>>();
   #next = 1;
 
-  show(text: string, options: Partial<Pick<Toast, "tone" | "action">> & { for?: number } = {}): number {
+  show(
+    text: string,
+    options: Partial<Pick<Toast, "tone" | "action">> & { for?: number } = {},
+  ): number {
     const id = this.#next++;
     const { tone = "neutral", action, for: milliseconds = LONGEST } = options;
     const toast: Toast = action ? { id, text, tone, action } : { id, text, tone };

@@ -7,7 +7,8 @@ import { toasts } from "../../lib/state/toasts.svelte";
 /** What a person can tell a run, with what is shown while it is on its way. */
 export class RunActions {
   /** What was asked for and is not reported yet. */
-  pending: "pause" | "resume" | "take_over" | "hand_back" | "stop" | "continue" | null = $state(null);
+  pending: "pause" | "resume" | "take_over" | "hand_back" | "stop" | "continue" | null =
+    $state(null);
 
   constructor(private readonly run: OpenRun) {}
 
@@ -17,7 +18,9 @@ export class RunActions {
     const reason = this.run.summary?.reason;
     return this.paused && reason?.kind === "paused" && reason.pause === "take_over";
   });
-  readonly busy = $derived.by(() => ["planning", "running", "needs_approval"].includes(this.status));
+  readonly busy = $derived.by(() =>
+    ["planning", "running", "needs_approval"].includes(this.status),
+  );
 
   togglePause(): Promise<void> {
     if (this.paused) return this.#do(this.tookOver ? "hand_back" : "resume");

@@ -25,13 +25,13 @@ export function stopRun(run: RunSummary): Promise<void> {
 
 export function commandRun(run: RunSummary, command: "pause" | "resume"): Promise<void> {
   return attempt("ui.run.command_failed", async () => {
-    await rpc("run_command", { run: run.id, command, text: null });
+    await rpc("run_command", { run: run.id, command });
   });
 }
 
 export function continueRun(run: RunSummary): Promise<void> {
   return attempt("ui.run.continue_failed", async () => {
-    await rpc("run_continue", { run: run.id, message: null, maxSteps: null });
+    await rpc("run_continue", { run: run.id });
     router.go({ name: "run", id: run.id });
   });
 }

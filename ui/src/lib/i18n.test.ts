@@ -1,0 +1,120 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { parse } from "svelte/compiler";
+import english from "../../messages/en.json";
+import chinese from "../../messages/zh-Hans.json";
+import { languageOf, pseudo, render, speaker } from "./i18n.svelte";
+
+const placeholders = (text: string) =>
+  [...text.matchAll(/\{([^}]*)\}/g)].map((match) => match[1]).sort();
+
+describe("sentences", () => {
+  /** Both languages have the same keys with the same places for values. */
+  it("are the same in every language", () => {
+    const shape = (messages: Record<string, string>) =>
+      Object.entries(messages)
+        .map(([key, text]) => [key, placeholders(text)] as const)
+        .sort(([one], [other]) => (one < other ? -1 : 1));
+    expect(shape(chinese)).toEqual(shape(english));
+  });
+
+  /** A sentence in one number has the other one too, and both count. */
+  it("have both numbers", () => {
+    const keys = Object.keys(english);
+    const ones = keys.filter((key) => key.endsWith(".one")).map((key) => key.slice(0, -4));
+    const others = keys.filter((key) => key.endsWith(".other")).map((key) => key.slice(0, -6));
+    const plural = others.filter((key) => key.startsWith("ui."));
+    expect(plural.filter((key) => !ones.includes(key))).toEqual([]);
+    expect(ones.filter((key) => !others.includes(key))).toEqual([]);
+  });
+
+  /** Filling in is what the Rust side does: missing values show, stray braces stay. */
+  it("are filled in", () => {
+    expect(render("a {x} b {y}", { x: 1, y: "2" })).toBe("a 1 b 2");
+    expect(render("a {x}", {})).toBe("a …");
+    expect(render("a { b", {})).toBe("a { b");
+    expect(render("{a}{a}", { a: "{b}" })).toBe("{b}{b}");
+  });
+
+  /** The number chooses the sentence; Chinese has one for all. */
+  it("count", async () => {
+    await speaker.speak("en");
+    expect(speaker.say("ui.run.steps", { count: 1 })).toBe("1 step");
+    expect(speaker.say("ui.run.steps", { count: 2 })).toBe("2 steps");
+    expect(speaker.say("ui.run.steps", { count: 0 })).toBe("0 steps");
+    await speaker.speak("zh-Hans");
+    expect(speaker.say("ui.run.steps", { count: 1 })).toBe("1 步");
+    await speaker.speak("en");
+    expect(speaker.say("no.such.key")).toBe("no.such.key");
+  });
+
+  /** The made-up language changes every word and no placeholder. */
+  it("can be made foreign", () => {
+    expect(pseudo("Stop {run} now")).toMatch(/^\[Stóp \{run\} ñów~+\]$/);
+  });
+
+  it("follow the locale", () => {
+    expect(languageOf("zh-CN")).toBe("zh-Hans");
+    expect(languageOf("zh-TW")).toBe("en");
+    expect(languageOf("de-DE")).toBe("en");
+  });
+});
+
+interface Node {
+  type: string;
+  name?: string;
+  data?: string;
+  value?: unknown;
+  [key: string]: unknown;
+}
+
+/** Words in markup that do not come from the sentences. */
+function literals(source: string): string[] {
+  const found: string[] = [];
+  const letters = /\p{L}{2,}/u;
+  const spoken = ["aria-label", "title", "placeholder", "alt", "label", "text", "hint", "help"];
+  const walk = (value: unknown): void => {
+    if (Array.isArray(value)) return value.forEach(walk);
+    if (typeof value !== "object" || value === null) return;
+    const node = value as Node;
+    if (node.type === "Text" && letters.test(node.data ?? "")) found.push((node.data ?? "").trim());
+    if (node.type === "Attribute") {
+      if (!spoken.includes(node.name ?? "")) return;
+      if (!Array.isArray(node.value)) return;
+    }
+    if (node.type === "StyleDirective") return;
+    for (const [key, child] of Object.entries(node)) {
+      if (!["css", "instance", "module", "expression", "metadata"].includes(key)) walk(child);
+    }
+  };
+  walk(parse(source, { modern: true }).fragment);
+  // The name of the program is the same in every language.
+  return found.filter((text) => text !== "OpenSpace");
+}
+
+describe("markup", () => {
+  const root = new URL("../", import.meta.url);
+  const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".svelte"),
+  );
+
+  /** No sentence is written into a component. */
+  it.each(files)("%s has no words of its own", (file) => {
+    expect(literals(readFileSync(new URL(file, root), "utf8"))).toEqual([]);
+  });
+
+  /** The check itself finds words. */
+  it("would be caught", () => {
+    expect(literals("<p>Hello there</p>")).toEqual(["Hello there"]);
+    expect(literals('<button aria-label="Close it">×</button>')).toEqual(["Close it"]);
+    expect(literals("<p>{t('a.b')} · {x}</p>")).toEqual([]);
+  });
+
+  /** Nothing needs a laxer policy than ours: no inline styles, no blurred backdrops. */
+  it.each(files)("%s obeys the policy", (file) => {
+    const source = readFileSync(new URL(file, root), "utf8");
+    expect(source).not.toMatch(/\sstyle="/);
+    expect(source).not.toMatch(/backdrop-filter/);
+    expect(source).not.toMatch(/\{@html/);
+  });
+});
