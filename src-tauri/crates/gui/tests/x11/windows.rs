@@ -8,6 +8,8 @@ use openspace_gui::{Button, InputPoint, ScreenError, ScreenState};
 use openspace_testkit::screen::Rect;
 use openspace_testkit::target::Window;
 use openspace_testkit::{GtkTarget, Options, RawTarget, TestScreen, wait_until};
+use x11rb::connection::Connection as _;
+use x11rb::protocol::xproto::{ConnectionExt as _, GrabMode, GrabStatus};
 use x11rb::protocol::{dpms, xinput, xtest};
 
 use super::{open, yes};
@@ -79,6 +81,55 @@ fn a_display_that_is_off_is_noticed() {
             .unwrap();
         assert_eq!(platform.screen.state().unwrap(), ScreenState::Off);
     }
+}
+
+/// Ends it with the test, whatever becomes of that.
+struct Ended(std::process::Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A locker that tells nobody is known by what it does: it covers the screen and takes the keyboard and
+/// the pointer. Either alone is no lock.
+#[test]
+fn a_locker_that_tells_nobody_is_noticed() {
+    let screen = TestScreen::start(Options {
+        window_manager: false,
+        ..Options::sized(640, 480)
+    })
+    .unwrap();
+    let platform = open(&screen);
+    let is = |state| {
+        wait_until(Duration::from_secs(20), || {
+            platform.screen.state().unwrap() == state
+        })
+    };
+    let cover = RawTarget::start(&screen, Window::full(&screen)).unwrap();
+    assert_eq!(platform.screen.state().unwrap(), ScreenState::Usable);
+    drop(cover);
+
+    let connection = screen.connect().unwrap();
+    let root = connection.setup().roots[0].root;
+    let (mode, now) = (GrabMode::ASYNC, x11rb::CURRENT_TIME);
+    let grabbed = connection.grab_keyboard(false, root, now, mode, mode);
+    assert_eq!(
+        grabbed.unwrap().reply().unwrap().status,
+        GrabStatus::SUCCESS
+    );
+    assert_eq!(platform.screen.state().unwrap(), ScreenState::Usable);
+    connection.ungrab_keyboard(now).unwrap().check().unwrap();
+
+    let mut locker = std::process::Command::new("i3lock");
+    locker.arg("--nofork").envs(screen.environment());
+    let locker = Ended(locker.spawn().unwrap());
+    assert!(is(ScreenState::Locked), "locked");
+    drop(locker);
+    assert!(is(ScreenState::Usable), "unlocked");
 }
 
 /// Wayland, no display, a display that is not there and one that refuses us are told apart.

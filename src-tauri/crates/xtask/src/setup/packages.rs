@@ -96,6 +96,19 @@ pub(crate) const PACKAGES: &[Package] = &[
         "reads what is really on the screen",
     ),
     package(Test, "tesseract-ocr-eng", None, "the same, for English"),
+    package(
+        Test,
+        "gnome-keyring",
+        Some("gnome-keyring-daemon"),
+        "a keychain to keep keys in",
+    ),
+    package(
+        Test,
+        "libsecret-tools",
+        Some("secret-tool"),
+        "another program that asks a keychain",
+    ),
+    package(Test, "i3lock", Some("i3lock"), "a locker of the screen"),
     package(Test, "procps", Some("ps"), "which processes are left"),
     package(
         Bench,

@@ -5,7 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use x11rb::connection::RequestConnection as _;
 use x11rb::protocol::randr::ConnectionExt as _;
-use x11rb::protocol::xproto::ConnectionExt as _;
+use x11rb::protocol::xproto::{
+    ConnectionExt as _, EventMask, GrabMode, GrabStatus, MapState, WindowClass,
+};
 use x11rb::protocol::{dpms, screensaver};
 
 use crate::{Capture, InputPoint, InputRect, Monitor, Screen, ScreenError, ScreenState, Window};
@@ -19,6 +21,8 @@ pub(crate) struct X11Screen {
     display: Display,
     grabber: Mutex<Grabber>,
     extensions: Extensions,
+    /// Never shown: asking for a grab with it is refused, and says whether somebody else has one.
+    unseen: u32,
 }
 
 /// Which optional extensions the server has; each only sharpens an answer.
@@ -51,7 +55,9 @@ impl X11Screen {
             display.conn.randr_query_version(1, 5)?.reply()?;
         }
         let grabber = Grabber::new(&display)?;
+        let unseen = display.hidden_window()?;
         Ok(Self {
+            unseen,
             display,
             grabber: Mutex::new(grabber),
             extensions,
@@ -188,7 +194,81 @@ impl Screen for X11Screen {
                 });
             }
         }
+        // Most lockers (i3lock, xsecurelock, slock) tell no extension. What they all do is to cover
+        // the screen and to take keyboard and pointer; a program in full screen that does the same
+        // cannot be operated by anybody else either.
+        if self.is_covered()? && self.is_grabbed()? {
+            return Ok(ScreenState::Locked);
+        }
         Ok(ScreenState::Usable)
+    }
+}
+
+/// Pixels a window may leave free on each side and still cover the screen: xsecurelock leaves one so
+/// that no compositor takes it for full screen.
+const UNCOVERED: i32 = 2;
+
+impl X11Screen {
+    /// A window without a manager lies over the whole screen. Small ones above it, such as
+    /// notifications, change nothing.
+    fn is_covered(&self) -> Result<bool, ScreenError> {
+        let conn = &self.display.conn;
+        let whole = conn.get_geometry(self.display.root)?.reply()?;
+        let (width, height) = (i32::from(whole.width), i32::from(whole.height));
+        let windows = conn.query_tree(self.display.root)?.reply()?.children;
+        for window in windows.into_iter().rev() {
+            // It may be gone by now.
+            let Ok(attributes) = conn.get_window_attributes(window)?.reply() else {
+                continue;
+            };
+            if attributes.map_state != MapState::VIEWABLE
+                || attributes.class != WindowClass::INPUT_OUTPUT
+            {
+                continue;
+            }
+            let Ok(area) = conn.get_geometry(window)?.reply() else {
+                continue;
+            };
+            let (x, y) = (i32::from(area.x), i32::from(area.y));
+            let (right, bottom) = (x + i32::from(area.width), y + i32::from(area.height));
+            if x <= UNCOVERED
+                && y <= UNCOVERED
+                && right >= width - UNCOVERED
+                && bottom >= height - UNCOVERED
+            {
+                return Ok(attributes.override_redirect);
+            }
+            let small = i32::from(area.width) * i32::from(area.height) < width * height / 4;
+            if !(attributes.override_redirect && small) {
+                return Ok(false);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Another program has both keyboard and pointer to itself. Asked with a window that is not
+    /// shown, which can be given neither: the server looks for other holders first.
+    fn is_grabbed(&self) -> Result<bool, ScreenError> {
+        let (conn, now) = (&self.display.conn, x11rb::CURRENT_TIME);
+        let mode = GrabMode::ASYNC;
+        let keyboard = conn
+            .grab_keyboard(false, self.unseen, now, mode, mode)?
+            .reply()?;
+        let none = x11rb::NONE;
+        let pointer = conn
+            .grab_pointer(
+                false,
+                self.unseen,
+                EventMask::NO_EVENT,
+                mode,
+                mode,
+                none,
+                none,
+                now,
+            )?
+            .reply()?;
+        let taken = GrabStatus::ALREADY_GRABBED;
+        Ok(keyboard.status == taken && pointer.status == taken)
     }
 }
 
