@@ -1,5 +1,13 @@
 /** Where a key works: everywhere, or on one page. */
-export type Context = "global" | "tasks" | "run";
+export type Context =
+  | "global"
+  | "tasks"
+  | "run"
+  | "approvals"
+  | "insights"
+  | "diagnostics"
+  | "settings"
+  | "welcome";
 
 export interface Binding {
   /** `Mod` is Command on a Mac and Control elsewhere. */
@@ -29,6 +37,7 @@ export const COMMANDS = {
   help: { keys: ["F1", "?"], context: "global", palette: true },
   theme: { keys: [], context: "global", palette: true },
   demo: { keys: [], context: "global", palette: true },
+  welcome: { keys: [], context: "global", palette: true },
 
   down: { keys: ["J", "ArrowDown"], context: "tasks" },
   up: { keys: ["K", "ArrowUp"], context: "tasks" },
@@ -51,6 +60,11 @@ export const COMMANDS = {
   message: { keys: ["M"], context: "run", palette: true },
   find: { keys: ["Mod+F"], context: "run", palette: true },
   export: { keys: [], context: "run", palette: true },
+
+  findSetting: { keys: ["/", "Mod+F"], context: "settings", palette: true },
+
+  checkAgain: { keys: ["R"], context: "diagnostics", palette: true },
+  report: { keys: [], context: "diagnostics", palette: true },
 } as const satisfies Record<string, Binding>;
 
 export type CommandId = keyof typeof COMMANDS;

@@ -85,4 +85,5 @@ export const globalCommands: Parameters<typeof commands.provide>[0] = {
   zoomReset: () => appearance.set({ zoom: 100 }),
   theme: () => appearance.set({ theme: appearance.theme === "dark" ? "light" : "dark" }),
   demo: () => void startDemo(),
+  welcome: () => router.go({ name: "welcome" }),
 };
