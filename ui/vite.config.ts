@@ -27,6 +27,7 @@ export default defineConfig({
           environment: "jsdom",
           include: ["src/**/*.dom-test.ts"],
           setupFiles: ["./tests/setup.ts"],
+          testTimeout: 30_000,
         },
       },
     ],

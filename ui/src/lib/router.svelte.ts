@@ -76,10 +76,14 @@ class Router {
 
   /** Follows the address until the returned function is called. */
   start(): () => void {
-    const read = () => (this.route = parse(location.hash));
-    read();
+    const read = () => this.read();
     addEventListener("hashchange", read);
     return () => removeEventListener("hashchange", read);
+  }
+
+  /** Takes the page from the address. */
+  read(): void {
+    this.route = parse(location.hash);
   }
 
   go(route: Route): void {

@@ -1,0 +1,146 @@
+import { render, screen, waitFor } from "@testing-library/svelte";
+import userEvent from "@testing-library/user-event";
+import { beforeEach, describe, expect, it } from "vitest";
+import { violations } from "../../tests/axe";
+import { FakeBackend } from "../../tests/fake-backend";
+import { appState, detail, RUN, summary } from "../../tests/samples";
+import { useBackend, type RunSummary } from "../lib/api";
+import { speaker } from "../lib/i18n.svelte";
+import { runs } from "../lib/state/runs.svelte";
+import { MARKER } from "../lib/title";
+import App from "./App.svelte";
+import { layers } from "./global.svelte";
+// Loaded when they are wanted; here beforehand, so that no test waits for them.
+import "./HelpDialog.svelte";
+import "./Palette.svelte";
+
+const user = userEvent.setup();
+let backend: FakeBackend;
+
+async function open(list: RunSummary[] = [summary()], more: FakeBackend["answers"] = {}) {
+  backend = new FakeBackend({
+    app_state: () => appState(),
+    runs_list: () => ({ runs: list, cursor: 0 }),
+    runs_get: () => ({ runs: list, cursor: 0 }),
+    run_detail: () => detail(),
+    approvals_list: () => ({ approvals: [] }),
+    models_list: () => ({ providers: [], models: [] }),
+    ui_state_get: () => ({ value: null }),
+    ui_state_set: () => ({}),
+    ...more,
+  });
+  useBackend(backend);
+  render(App);
+  await waitFor(() => expect(backend.heard).toBe(true));
+  await screen.findByText("Connected");
+}
+
+beforeEach(() => {
+  runs.list = [];
+  runs.loading = true;
+  layers.palette = false;
+  layers.help = false;
+});
+
+describe("the window", () => {
+  /** It has its landmarks, one heading, and nothing that axe finds. */
+  it("is accessible", async () => {
+    await open();
+    for (const role of ["banner", "navigation", "main", "contentinfo"]) {
+      expect(screen.getAllByRole(role)).toHaveLength(1);
+    }
+    expect(screen.getAllByRole("heading", { level: 1 })).toHaveLength(1);
+    expect(await violations()).toEqual([]);
+  });
+
+  /** Every title carries the mark that keeps runs from clicking our own windows. */
+  it("marks its title", async () => {
+    await open();
+    await waitFor(() => expect(document.title).toBe(`Tasks · ${MARKER}`));
+    expect(MARKER).toBe(appState().marker);
+    location.hash = `#/runs/${RUN}`;
+    await waitFor(() => expect(document.title).toMatch(/^Write a greeting/));
+    expect(document.title).toContain(MARKER);
+  });
+
+  /** Going to a page puts the focus on its heading. */
+  it("moves the focus on navigation", async () => {
+    await open();
+    location.hash = `#/runs/${RUN}`;
+    const heading = await screen.findByRole("heading", { level: 1, name: /Write a greeting/ });
+    await waitFor(() => expect(document.activeElement).toBe(heading));
+  });
+
+  /** An address that leads nowhere says so. */
+  it("says when there is no page", async () => {
+    location.hash = "#/nowhere";
+    await open();
+    expect(
+      await screen.findByRole("heading", { level: 2, name: "There is no such page" }),
+    ).toBeTruthy();
+  });
+
+  /** Stop is there as soon as something goes, F8 leads to it, and it stops everything. */
+  it("stops everything", async () => {
+    const going = summary({ id: "g", status: "running", going: true, endedAt: null });
+    await open([going], { runs_stop_all: () => ({ runs: ["g"] }) });
+    const stop = await screen.findByRole("button", { name: "Stop everything" });
+    await user.keyboard("{F8}");
+    expect(document.activeElement).toBe(stop);
+    await user.keyboard("{Control>}.{/Control}");
+    expect(backend.requests("runs_stop_all")).toHaveLength(1);
+    expect(await screen.findByText(/Stopped 1 run/)).toBeTruthy();
+  });
+
+  /** Without contact it says so and keeps what it shows. */
+  it("says when contact is lost", async () => {
+    await open();
+    backend.lose();
+    expect(await screen.findByText(/Lost contact with the core/)).toBeTruthy();
+    expect(await screen.findByRole("link", { name: /Write a greeting/ })).toBeTruthy();
+    expect(await violations()).toEqual([]);
+  });
+
+  /** The core's language counts, and a change of it reaches every word. */
+  it("speaks the language of the program", async () => {
+    backend = new FakeBackend();
+    await open([summary()]);
+    await speaker.speak("zh-Hans");
+    expect(await screen.findByText("已连接")).toBeTruthy();
+    expect(document.documentElement.lang).toBe("zh-Hans");
+    await speaker.speak("en");
+  });
+});
+
+describe("the palette", () => {
+  /** It opens by its key, finds by words, and Enter does what is chosen. */
+  it("finds and does", async () => {
+    await open();
+    await user.keyboard("{Control>}k{/Control}");
+    const field = await screen.findByRole("combobox", { name: "Commands and places" });
+    await waitFor(() => expect(document.activeElement).toBe(field));
+    expect(await violations()).toEqual([]);
+    await user.type(field, "greeting");
+    expect(await screen.findByRole("option", { name: /Write a greeting/ })).toBeTruthy();
+    await user.keyboard("{Enter}");
+    await waitFor(() => expect(location.hash).toBe(`#/runs/${RUN}`));
+  });
+
+  /** A sign before the words leaves only actions; nothing that fits is said. */
+  it("can be narrowed", async () => {
+    await open();
+    await user.keyboard("{Control>}k{/Control}");
+    const field = await screen.findByRole("combobox", { name: "Commands and places" });
+    await user.type(field, ">greeting");
+    expect(await screen.findByText("Nothing fits. Try fewer words.")).toBeTruthy();
+  });
+});
+
+/** Help names the keys of the page. */
+it("helps", async () => {
+  await open();
+  await user.keyboard("{F1}");
+  expect(await screen.findByRole("dialog", { name: "Help for this page" })).toBeTruthy();
+  expect(screen.getByText("Stop the selected run")).toBeTruthy();
+  expect(await violations()).toEqual([]);
+});

@@ -1,0 +1,219 @@
+import { render, screen, waitFor, within } from "@testing-library/svelte";
+import userEvent from "@testing-library/user-event";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { violations } from "../../../tests/axe";
+import { FakeBackend } from "../../../tests/fake-backend";
+import { detail, EVENTS, RUN, summary } from "../../../tests/samples";
+import { useBackend, type RunDetail } from "../../lib/api";
+import type { StoredEvent } from "../../lib/backend/backend";
+import { commands } from "../../lib/state/commands.svelte";
+import { events } from "../../lib/state/events.svelte";
+import { runs } from "../../lib/state/runs.svelte";
+// Loaded when it is wanted; here beforehand, so that no test waits for it.
+import "./ExportDialog.svelte";
+import RunView from "./RunView.svelte";
+
+const user = userEvent.setup();
+let backend: FakeBackend;
+let stop: (() => void) | undefined;
+
+const GOING = summary({ status: "running", going: true, inControl: true, endedAt: null, step: 7 });
+
+async function show(answer: () => RunDetail, more: FakeBackend["answers"] = {}) {
+  backend = new FakeBackend({
+    run_detail: answer,
+    runs_get: () => ({ runs: [answer().run], cursor: 0 }),
+    call_output: () => ({ text: "43 greeting.txt", more: false }),
+    ...more,
+  });
+  useBackend(backend);
+  stop = events.start(0);
+  commands.context = "run";
+  addEventListener("keydown", commands.onkeydown);
+  const shown = render(RunView, { props: { route: { name: "run", id: RUN } } });
+  await screen.findByRole("heading", { level: 1 });
+  return shown;
+}
+
+beforeEach(() => {
+  runs.list = [];
+});
+afterEach(() => {
+  stop?.();
+  removeEventListener("keydown", commands.onkeydown);
+});
+
+const steps = () => within(screen.getByRole("region", { name: "Steps" }));
+const inspector = () => within(screen.getByRole("complementary", { name: "Inspector" }));
+
+describe("a run that ended", () => {
+  /** It says how it came out, what it took and what it changed, and offers what can be done next. */
+  it("shows the result", async () => {
+    await show(() =>
+      detail({
+        changes: [
+          {
+            id: "c",
+            step: 7,
+            path: "/home/ana/a.txt",
+            kind: "created",
+            canBeUndone: true,
+            undoneAt: null,
+          },
+        ],
+      }),
+    );
+    const card = within(await screen.findByRole("region", { name: "How it came out" }));
+    expect(
+      card.getByText("The greeting is written, saved as greeting.txt and checked."),
+    ).toBeTruthy();
+    expect(card.getByText("/home/ana/a.txt")).toBeTruthy();
+    expect(card.getByRole("button", { name: "Undo" })).toBeTruthy();
+    expect(screen.getByText("Recorded demo, no AI model used")).toBeTruthy();
+    expect(screen.queryByRole("button", { name: "Stop" })).toBeNull();
+    expect(await violations()).toEqual([]);
+  });
+
+  /** Picking a call shows its picture, what was aimed at, and what it was given. */
+  it("can be looked through", async () => {
+    await show(() => detail());
+    await user.click(await steps().findByRole("button", { name: /click at 1140, 772/ }));
+    expect(inspector().getByRole("heading", { name: "Step 7" })).toBeTruthy();
+    expect(inspector().getByText(/Save”, push button/)).toBeTruthy();
+    const point = document.querySelector('[data-mark="point"]');
+    expect([point?.getAttribute("cx"), point?.getAttribute("cy")]).toEqual(["1140", "772"]);
+    await user.keyboard("{Shift>}{ArrowRight}{/Shift}");
+    expect(inspector().getByRole("heading", { name: "Step 8" })).toBeTruthy();
+    expect(screen.getByRole("slider").getAttribute("aria-valuenow")).toBe("8");
+    await user.keyboard("l");
+    expect(await screen.findByRole("region", { name: "How it came out" })).toBeTruthy();
+  });
+
+  /** A command is shown with what it answered and how it ended. */
+  it("shows commands with their output", async () => {
+    await show(() => detail());
+    await user.click(await steps().findByRole("button", { name: /run cat greeting/ }));
+    expect(await screen.findByText("43 greeting.txt")).toBeTruthy();
+    expect(screen.getByText("ended with code 0")).toBeTruthy();
+    expect(await violations()).toEqual([]);
+  });
+
+  /** Searching looks into steps and arguments. */
+  it("can be searched", async () => {
+    await show(() => detail());
+    await user.click(steps().getByRole("button", { name: "Search the steps" }));
+    await user.type(steps().getByRole("searchbox"), "draft.txt");
+    expect(await steps().findByText("1 step")).toBeTruthy();
+  });
+});
+
+describe("a run that goes", () => {
+  const part = (until: number) => () => detail({ run: GOING, events: EVENTS.slice(0, until) });
+
+  /** New events are drawn without asking for the whole again. */
+  it("follows what happens", async () => {
+    await show(part(31));
+    const asked = backend.requests("run_detail").length;
+    backend.tell(...EVENTS.slice(31, 34));
+    expect(await steps().findByText("I press Save with the mouse.")).toBeTruthy();
+    expect(backend.requests("run_detail")).toHaveLength(asked);
+  });
+
+  /** A missing event makes the window ask for a snapshot, and the result is the same as a fresh one. */
+  it("asks again after a gap", async () => {
+    let until = 20;
+    await show(() => part(until)());
+    until = 34;
+    backend.tell(EVENTS[33] as StoredEvent);
+    expect(await steps().findByText("I press Save with the mouse.")).toBeTruthy();
+    expect(backend.requests("run_detail")).toHaveLength(2);
+  });
+
+  /** Pause, take over and stop tell the core at once. */
+  it("can be told to rest, to give way and to stop", async () => {
+    await show(part(34), { run_command: () => ({}), run_stop: () => ({}) });
+    expect(screen.getByText("Agent is controlling mousepad")).toBeTruthy();
+    await user.keyboard("p");
+    await user.click(screen.getByRole("button", { name: "Take over" }));
+    await user.click(screen.getByRole("button", { name: "Stop" }));
+    expect(backend.requests("run_command").map((request) => request.command)).toEqual([
+      "pause",
+      "take_over",
+    ]);
+    expect(backend.requests("run_stop")).toEqual([{ run: RUN }]);
+    expect(await violations()).toEqual([]);
+  });
+
+  /** What is written is queued; until it is heard it can be taken back into the field. */
+  it("takes messages back", async () => {
+    let waiting = [{ id: 5, text: "Use October", at: 1 }];
+    await show(
+      () => detail({ run: GOING, events: EVENTS.slice(0, 34), waitingMessages: waiting }),
+      {
+        run_command: () => ({}),
+        run_message_withdraw: () => {
+          waiting = [];
+          return { text: "Use October" };
+        },
+      },
+    );
+    const field = screen.getByRole("textbox", { name: /Say something/ });
+    await user.type(field, "Also the totals{Enter}");
+    expect(backend.requests("run_command")[0]).toEqual({
+      run: RUN,
+      command: "message",
+      text: "Also the totals",
+    });
+    await user.click(screen.getByRole("button", { name: "Edit" }));
+    await waitFor(() => expect((field as HTMLTextAreaElement).value).toBe("Use October"));
+    expect(screen.queryByText("queued")).toBeNull();
+  });
+
+  /** A message that could not be sent stays in the field, and the reason is told. */
+  it("keeps words that were not sent", async () => {
+    await show(part(34));
+    const field = screen.getByRole("textbox", { name: /Say something/ });
+    await user.type(field, "Hello{Enter}");
+    expect(await screen.findByText(/It was not sent/)).toBeTruthy();
+    expect((field as HTMLTextAreaElement).value).toBe("Hello");
+  });
+
+  /** While the person drives, handing back takes a note along. */
+  it("is handed back with a note", async () => {
+    const run = summary({
+      status: "paused",
+      going: true,
+      endedAt: null,
+      reason: { kind: "paused", pause: "take_over" },
+    });
+    await show(() => detail({ run, events: EVENTS.slice(0, 34) }), { run_command: () => ({}) });
+    expect(screen.getByText("You are in control")).toBeTruthy();
+    await user.type(screen.getByRole("textbox", { name: /What you did/ }), "logged in");
+    await user.click(screen.getByRole("button", { name: "Hand back" }));
+    expect(backend.requests("run_command")).toEqual([
+      { run: RUN, command: "hand_back", text: "logged in" },
+    ]);
+    expect(await violations()).toEqual([]);
+  });
+});
+
+/** An export shows file by file what it would hold and what would be hidden, before it is written. */
+it("exports after a look", async () => {
+  await show(() => detail(), {
+    run_export_preview: () => ({
+      files: [{ path: "run.json", bytes: 2_000, redacted: 2 }],
+      redacted: 2,
+      bytes: 2_000,
+      folder: "/home/ana/run",
+    }),
+    run_export: (request) => ({ folder: request.folder, files: 1 }),
+  });
+  await user.click(await screen.findByRole("button", { name: "Export…" }));
+  const dialog = within(await screen.findByRole("dialog", { name: "Export this run" }));
+  expect(await dialog.findByText("2 secrets will be blacked out.")).toBeTruthy();
+  expect(dialog.getByText("run.json")).toBeTruthy();
+  expect(await violations()).toEqual([]);
+  await user.click(dialog.getByRole("button", { name: "Write the folder" }));
+  expect(await dialog.findByText("1 file was written.")).toBeTruthy();
+  expect(backend.requests("run_export")).toEqual([{ run: RUN, folder: "/home/ana/run" }]);
+});

@@ -1,0 +1,162 @@
+import { render, screen, waitFor, within } from "@testing-library/svelte";
+import userEvent from "@testing-library/user-event";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { violations } from "../../../tests/axe";
+import { failure, FakeBackend } from "../../../tests/fake-backend";
+import { appState, summary } from "../../../tests/samples";
+import { useBackend, type RunSummary } from "../../lib/api";
+import { CallFailed } from "../../lib/backend/backend";
+import { composer } from "../../lib/state/composer.svelte";
+import { commands } from "../../lib/state/commands.svelte";
+import { program } from "../../lib/state/program.svelte";
+import { runs } from "../../lib/state/runs.svelte";
+import TasksView from "./TasksView.svelte";
+
+const user = userEvent.setup();
+let backend: FakeBackend;
+let stop: () => void;
+
+async function show(list: RunSummary[], more: FakeBackend["answers"] = {}) {
+  backend = new FakeBackend({
+    app_state: () => appState(),
+    runs_list: () => ({ runs: list, cursor: 1 }),
+    models_list: () => ({ providers: [], models: [] }),
+    ui_state_get: () => ({ value: null }),
+    ui_state_set: () => ({}),
+    ...more,
+  });
+  useBackend(backend);
+  await program.load();
+  stop = runs.start();
+  await waitFor(() => expect(runs.loading).toBe(false));
+  commands.context = "tasks";
+  const main = document.createElement("main");
+  document.body.append(main);
+  return render(TasksView, { target: main, props: { route: { name: "tasks" } } });
+}
+
+beforeEach(() => {
+  runs.list = [];
+  runs.loading = true;
+  composer.changed({ task: "", attachments: [] });
+});
+afterEach(() => stop());
+
+describe("the list of runs", () => {
+  /** Each run is a link with its status in words, and what waits for a person offers the review. */
+  it("shows runs", async () => {
+    await show([
+      summary({
+        id: "a",
+        text: "Clean up",
+        status: "needs_approval",
+        going: true,
+        approvals: ["q"],
+        endedAt: null,
+      }),
+      summary({ id: "b", text: "Weekly report\nwith details" }),
+    ]);
+    const rows = await screen.findAllByRole("article");
+    expect(rows).toHaveLength(2);
+    const [first, second] = rows.map((row) => within(row));
+    expect(first?.getByRole("link", { name: "Clean up" }).getAttribute("href")).toBe("#/runs/a");
+    expect(first?.getByText("needs approval")).toBeTruthy();
+    expect(first?.getByRole("link", { name: "Review" }).getAttribute("href")).toBe("#/approvals/q");
+    expect(second?.getByRole("link", { name: "Weekly report" })).toBeTruthy();
+    expect(await violations()).toEqual([]);
+  });
+
+  /** Filters are pressed buttons; what they leave out can be brought back. */
+  it("filters", async () => {
+    await show([summary({ id: "a", text: "Clean up" })]);
+    await user.click(screen.getByRole("button", { name: /Running/ }));
+    expect(screen.getByText("No run fits these filters.")).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: "Show all" }));
+    expect(await screen.findByRole("link", { name: "Clean up" })).toBeTruthy();
+  });
+
+  /** Nothing there yet: the demo and three tasks to begin with. */
+  it("begins with the demo", async () => {
+    await show([]);
+    expect(screen.getByRole("button", { name: "Start the demo" })).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: /Rename the scans/ }));
+    expect(composer.draft.task).toMatch(/^Rename the scans/);
+    expect(await violations()).toEqual([]);
+  });
+
+  /** What failed is told with a way to try again, and what was known stays. */
+  it("keeps what it knows when loading fails", async () => {
+    let fail = false;
+    await show([summary({ id: "a", text: "Clean up" })], {
+      runs_list: () => {
+        if (fail) throw new CallFailed(failure("the disk is full", "store"));
+        return { runs: [summary({ id: "a", text: "Clean up" })], cursor: 1 };
+      },
+    });
+    fail = true;
+    await runs.load();
+    expect(await screen.findByRole("alert")).toBeTruthy();
+    expect(await screen.findByRole("link", { name: "Clean up" })).toBeTruthy();
+    fail = false;
+    await user.click(screen.getByRole("button", { name: "Try again" }));
+    await waitFor(() => expect(screen.queryByRole("alert")).toBeNull());
+  });
+});
+
+describe("the composer", () => {
+  /** Enter starts the run with what was chosen; the field is empty for the next one. */
+  it("starts a run", async () => {
+    await show([], {
+      run_preflight: () => ({ problems: [] }),
+      run_start: () => ({ run: "new", task: "t", session: "s" }),
+    });
+    await user.click(screen.getByRole("button", { name: "Screen" }));
+    await user.type(
+      screen.getByRole("textbox", { name: "What is to be done" }),
+      "Count files{Enter}",
+    );
+    await waitFor(() => expect(location.hash).toBe("#/runs/new"));
+    expect(backend.requests("run_start")[0]).toMatchObject({
+      task: "Count files",
+      backends: ["shell"],
+      allow: [],
+    });
+    expect(composer.draft.task).toBe("");
+  });
+
+  /** Something is missing: nothing starts, it is named, and the words stay. */
+  it("names what is missing", async () => {
+    await show([], {
+      run_preflight: () => ({
+        problems: [
+          {
+            about: "model",
+            blocks: true,
+            message: "No key was found.",
+            hint: "Add it in the settings.",
+          },
+        ],
+      }),
+    });
+    await user.type(
+      screen.getByRole("textbox", { name: "What is to be done" }),
+      "Count files{Enter}",
+    );
+    expect(await screen.findByText("No key was found.")).toBeTruthy();
+    expect(screen.getByRole("link", { name: "Mend it" }).getAttribute("href")).toBe(
+      "#/settings/models",
+    );
+    expect(backend.requests("run_start")).toEqual([]);
+    expect(composer.draft.task).toBe("Count files");
+  });
+
+  /** Shift and Enter make a new line; a letter that is a shortcut elsewhere is a letter here. */
+  it("takes text as text", async () => {
+    await show([]);
+    const field = screen.getByRole("textbox", { name: "What is to be done" });
+    addEventListener("keydown", commands.onkeydown);
+    await user.type(field, "n{Shift>}{Enter}{/Shift}f");
+    removeEventListener("keydown", commands.onkeydown);
+    expect(composer.draft.task).toBe("n\nf");
+  });
+});
