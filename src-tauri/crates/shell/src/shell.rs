@@ -186,9 +186,9 @@ impl Shell {
     /// A back end for one run. Nothing is started.
     pub fn new(options: Options) -> Self {
         let shared = Arc::new(Shared {
+            watch: Watch::new(options.home.clone()),
             options,
             processes: Processes::default(),
-            watch: Watch::default(),
             jobs: tokio::sync::Mutex::default(),
             next_job: AtomicU32::new(0),
             judged: Mutex::default(),

@@ -39,6 +39,8 @@ pub(super) struct Comparison<'a> {
     pub(super) before: &'a Picture,
     pub(super) after: &'a Picture,
     pub(super) approvals: &'a [Approval],
+    /// Commands run: what is gone may be on its way (`rm -r`, `mv`), and runs nothing meanwhile.
+    pub(super) is_underway: bool,
 }
 
 /// What identifies a file when the folders around it are renamed.
@@ -52,6 +54,9 @@ fn key(path: &Path, item: &Item) -> Key {
 impl Comparison<'_> {
     /// Git folders that were taken out of a work tree that stayed where it was.
     pub(super) fn moved(&self) -> Vec<Change> {
+        if self.is_underway {
+            return Vec::new();
+        }
         let dots = self.before.gits.iter().filter(|(path, git)| {
             path.ends_with(".git")
                 && path.parent().and_then(identity) == Some(git.parent)
@@ -79,6 +84,11 @@ impl Comparison<'_> {
             known.insert(key(path, item), (path, item));
         }
         let mut next = self.after.clone();
+        if self.is_underway {
+            // Where they belong is asked once the command has ended.
+            let known = self.before.gits.iter();
+            next.gits.extend(known.map(|(path, git)| (path.clone(), *git)));
+        }
         let mut changes = Vec::new();
         for (path, now) in &self.after.items {
             let old = known.remove(&key(path, now)).map(|(_, item)| item);
@@ -106,6 +116,10 @@ impl Comparison<'_> {
         let mut gone: Vec<(&PathBuf, &Item)> = known.into_values().collect();
         gone.sort_by_key(|(path, _)| *path);
         for (path, item) in gone {
+            if self.is_underway {
+                next.items.insert(path.clone(), item.clone());
+                continue;
+            }
             // The whole folder is gone or went elsewhere: there is nothing that could run it.
             let stays = identity(&item.anchor) == Some(item.anchor_identity)
                 && item.git.as_deref().is_none_or(is_folder);

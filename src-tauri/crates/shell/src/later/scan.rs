@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashSet, VecDeque},
     ffi::{OsStr, OsString},
     fs::{self, Metadata},
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     time::{Duration, Instant, SystemTime},
 };
 
@@ -74,10 +74,13 @@ pub(super) struct GitFolder {
 pub(super) struct Roots {
     pub(super) folders: Vec<PathBuf>,
     left_out: Vec<PathBuf>,
+    /// Folder of every work tree the person's own settings take hooks from.
+    hooks: Vec<PathBuf>,
 }
 
 impl Roots {
-    pub(super) fn new(folders: &Folders) -> Self {
+    /// Reads the settings of the person and of the machine.
+    pub(super) fn new(folders: &Folders, home: &Path) -> Self {
         let given = std::iter::once(&folders.workspace).chain(&folders.allowed);
         let mut left_out = folders.protected.clone();
         // Thrown away after the run, and nobody works there.
@@ -85,6 +88,7 @@ impl Roots {
         Self {
             folders: given.cloned().collect(),
             left_out,
+            hooks: hooks_everywhere(home),
         }
     }
 
@@ -229,6 +233,7 @@ impl Scan<'_> {
             let path = folder.join(&name);
             if name == ".git" && !is_folder {
                 self.item(&path, Role::Pointer, folder, None);
+                self.hooks_of_work_tree(folder);
             } else if let Some(anchor) = anchor_of(&path, &name) {
                 if is_folder {
                     self.tree(&path, &anchor, None, 0);
@@ -274,9 +279,20 @@ impl Scan<'_> {
                 self.picture.hook_folders.insert(target);
             }
         }
+        self.hooks_of_work_tree(anchor);
         for inner in ["modules", "worktrees"] {
             if is_folder(&git.join(inner)) {
                 self.queue.push_back(git.join(inner));
+            }
+        }
+    }
+
+    /// Where the person's own settings take hooks from in every work tree.
+    fn hooks_of_work_tree(&mut self, work: &Path) {
+        for name in &self.roots.hooks {
+            let folder = work.join(name);
+            if is_folder(&folder) {
+                self.tree(&folder, work, None, 0);
             }
         }
     }
@@ -354,6 +370,25 @@ impl Scan<'_> {
         );
     }
 
+    /// Where the repository these settings belong to is worked in.
+    fn work_trees(&self, settings: &Item) -> Vec<PathBuf> {
+        let mut works = vec![settings.anchor.clone()];
+        let Some(git) = &settings.git else {
+            return works;
+        };
+        for (path, pointer) in &self.picture.items {
+            let Some(target) = pointer.leads_to.as_ref().filter(|_| pointer.git.is_none()) else {
+                continue;
+            };
+            let shared = self.picture.items.get(&target.join("commondir"));
+            let shared = shared.and_then(|item| item.leads_to.as_ref());
+            if target == git || shared == Some(git) {
+                works.extend(path.parent().map(Path::to_owned));
+            }
+        }
+        works
+    }
+
     /// Folders the settings take hooks from, as far as a command could write there.
     fn configured(&self) -> Vec<PathBuf> {
         let mut folders: Vec<PathBuf> = self.picture.hook_folders.iter().cloned().collect();
@@ -368,19 +403,47 @@ impl Scan<'_> {
             if item.role != Role::Config {
                 continue;
             }
+            let works = self.work_trees(item);
             for entry in git_config::parse(content).unwrap_or_default() {
-                let folder = entry.hook_folder(&item.anchor);
-                if let Some(folder) = folder.and_then(|folder| path::follow(&folder).ok())
-                    && self.roots.contain(&folder)
-                    // Not the whole workspace, of which every file would be a hook.
-                    && !self.roots.folders.contains(&folder)
-                {
-                    folders.push(folder);
-                }
+                let named = works.iter().filter_map(|work| entry.hook_folder(work));
+                folders.extend(
+                    named
+                        .filter_map(|folder| path::follow(&folder).ok())
+                        // Not the whole workspace, of which every file would be a hook.
+                        .filter(|folder| {
+                            self.roots.contain(folder) && !self.roots.folders.contains(folder)
+                        }),
+                );
             }
         }
         folders
     }
+}
+
+/// Folders below every work tree that the settings of the person and of the machine name as the
+/// place of hooks. Files these settings include are not read.
+fn hooks_everywhere(home: &Path) -> Vec<PathBuf> {
+    let files = [
+        home.join(".gitconfig"),
+        home.join(".config/git/config"),
+        PathBuf::from("/etc/gitconfig"),
+    ];
+    let mut folders = Vec::new();
+    for text in files.iter().filter_map(|file| fs::read(file).ok()) {
+        for entry in git_config::parse(&text).unwrap_or_default() {
+            let folder = entry.hook_folder(Path::new(""));
+            folders.extend(folder.filter(|folder| {
+                // An absolute one is nobody's work tree, and the tree itself is all of it.
+                folder
+                    .components()
+                    .all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+                    && folder
+                        .components()
+                        .any(|part| matches!(part, Component::Normal(_)))
+            }));
+        }
+    }
+    folders
 }
 
 /// Hooks that git leaves alone because of their name, as `git init` makes them.

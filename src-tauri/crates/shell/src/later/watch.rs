@@ -2,7 +2,7 @@
 //! lives, after it ended, and when the run closes.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Weak},
     time::{Duration, Instant},
 };
@@ -39,8 +39,9 @@ const WHY: &str = "such files make something run later, outside the sandbox, so 
                    write_file or edit_file, or ask run_command for outside_sandbox: a person is asked";
 
 /// Watches over the files of one run.
-#[derive(Default)]
 pub(crate) struct Watch {
+    /// The person's home folder.
+    home: PathBuf,
     inner: Arc<Mutex<Inner>>,
 }
 
@@ -71,6 +72,13 @@ struct Watched {
 }
 
 impl Watch {
+    pub(crate) fn new(home: PathBuf) -> Self {
+        Self {
+            home,
+            inner: Arc::default(),
+        }
+    }
+
     /// Looks, then starts a sandboxed command.
     pub(crate) async fn start(
         &self,
@@ -82,7 +90,7 @@ impl Watch {
         inner.look(true).await;
         if inner.before.is_none() {
             // Nothing of ours could have changed anything since: whatever is there is the person's.
-            inner.before = Some(Before::of(context).await?);
+            inner.before = Some(Before::of(context, &self.home).await?);
         }
         let running = match start() {
             Ok(running) => running,
@@ -103,9 +111,10 @@ impl Watch {
     }
 
     /// Looks, and tells everything that was put back since the last time.
-    pub(crate) async fn news(&self) -> Option<String> {
+    /// `has_ended` is the command this is asked for.
+    pub(crate) async fn news(&self, has_ended: bool) -> Option<String> {
         let mut inner = self.inner.lock().await;
-        inner.look(true).await;
+        inner.look(has_ended).await;
         inner.tell()
     }
 
@@ -161,14 +170,18 @@ async fn tick(inner: Weak<Mutex<Inner>>) {
 }
 
 impl Before {
-    async fn of(context: &CallContext) -> Result<Self, ToolError> {
-        let roots = Arc::new(Roots::new(&context.folders));
-        let asked = Arc::clone(&roots);
-        let picture = tokio::task::spawn_blocking(move || Picture::take(&asked, None, false));
+    async fn of(context: &CallContext, home: &Path) -> Result<Self, ToolError> {
+        let (folders, home) = (Arc::clone(&context.folders), home.to_owned());
+        let look = tokio::task::spawn_blocking(move || {
+            let roots = Roots::new(&folders, &home);
+            let picture = Picture::take(&roots, None, false);
+            (Arc::new(roots), Arc::new(picture))
+        });
+        let (roots, picture) = look.await.map_err(|_| ToolError::Cancelled)?;
         Ok(Self {
             folders: Arc::clone(&context.folders),
             roots,
-            picture: Arc::new(picture.await.map_err(|_| ToolError::Cancelled)?),
+            picture,
             keep: Arc::clone(&context.keep),
         })
     }
@@ -234,6 +247,7 @@ impl Inner {
             before: &before.picture,
             after: &after,
             approvals: &approvals,
+            is_underway: trust_prints,
         };
         let mut changes = comparison.moved();
         if changes.is_empty() {

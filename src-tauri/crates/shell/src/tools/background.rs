@@ -54,7 +54,7 @@ async fn look(
     if left == 0 {
         shared.processes.remove(&running.tree).await;
     }
-    let put_back = shared.watch.news().await;
+    let put_back = shared.watch.news(exit.is_some()).await;
     let after = match exit {
         Some(_) => snapshot(context.folders.workspace.clone()).await,
         None => Snapshot::default(),

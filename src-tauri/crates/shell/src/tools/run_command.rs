@@ -224,7 +224,7 @@ impl Tool for RunCommand {
             running.tree.reap();
             processes.remove(&running.tree).await;
         }
-        let put_back = self.shared.watch.news().await;
+        let put_back = self.shared.watch.news(true).await;
         let after = snapshot(context.folders.workspace.clone()).await;
         let mut ended = Ended {
             line: &plan.command.line,
@@ -251,7 +251,7 @@ const HINT: &str = "it ran in the sandbox: no home folder, no /tmp, no network u
 impl RunCommand {
     /// For a command nobody is told about any more.
     async fn put_back_unseen(&self) {
-        if let Some(news) = self.shared.watch.news().await {
+        if let Some(news) = self.shared.watch.news(true).await {
             tracing::warn!(news, "put back after a command that was cancelled");
         }
     }
@@ -268,9 +268,10 @@ impl RunCommand {
             None => "it runs".to_owned(),
             Some(exit) => format!("it has ended already ({})", exit_text(exit)),
         };
+        let has_ended = running.exit().is_some();
         let job = Job::new(running, line, before);
         self.shared.jobs.lock().await.insert(id.clone(), job);
-        let put_back = self.shared.watch.news().await;
+        let put_back = self.shared.watch.news(has_ended).await;
         Ok(Output::text(format!(
             "Started in the background as `{id}`; {state}. Look at it with command_status, end it \
              with command_stop.{}",

@@ -155,7 +155,8 @@ async fn settings_of_the_person_are_restored() {
     assert_eq!(world.read("work/.git/config"), before, "{shown}");
     let shown = shell(&world, "printf '[core\\n' >> .git/config").await;
     assert_eq!(world.read("work/.git/config"), before, "{shown}");
-    let line = "git config alias.x '!evil'; git config core.pager evil; git config pull.rebase true";
+    let line =
+        "git config alias.x '!evil'; git config core.pager evil; git config pull.rebase true";
     let shown = shell(&world, line).await;
     assert_eq!(
         git(&world, &["config", "core.hooksPath"]),
@@ -176,6 +177,44 @@ async fn settings_of_the_person_are_restored() {
         "{shown}"
     );
     assert!(!world.path("work/.checks/post-commit").exists(), "{shown}");
+}
+
+/// Hooks are where the settings say, for every work tree of a repository and for all repositories.
+#[tokio::test]
+async fn folders_of_hooks_are_found() {
+    let world = world();
+    world.write("home/.gitconfig", "[core]\n\thooksPath = .person\n");
+    git(&world, &["init", "-q", "one"]);
+    git(
+        &world,
+        &["-C", "one", "commit", "-q", "--allow-empty", "-m", "A"],
+    );
+    git(&world, &["-C", "one", "config", "core.hooksPath", ".team"]);
+    git(&world, &["-C", "one", "worktree", "add", "-q", "../two"]);
+    git(&world, &["init", "-q", "three"]);
+    hook(&world, "work/two/.team/pre-push", "mine\n");
+    hook(&world, "work/three/.person/pre-push", "mine\n");
+    let line = "for name in one two three; do mkdir -p $name/.team $name/.person; \
+                echo x > $name/.team/pre-commit; echo x > $name/.person/pre-commit; done; \
+                echo x > two/.team/pre-push; echo x > three/.person/pre-push";
+    let shown = shell(&world, line).await;
+    assert_eq!(world.read("work/two/.team/pre-push"), "mine\n", "{shown}");
+    assert_eq!(
+        world.read("work/three/.person/pre-push"),
+        "mine\n",
+        "{shown}"
+    );
+    for (folder, right) in [
+        ("one/.team", false),
+        ("two/.team", false),
+        ("three/.team", true),
+        ("one/.person", false),
+        ("two/.person", false),
+        ("three/.person", false),
+    ] {
+        let path = world.path(&format!("work/{folder}/pre-commit"));
+        assert_eq!(path.exists(), right, "{folder}: {shown}");
+    }
 }
 
 /// A repository put in the place of the person's is put aside, and theirs comes back.
