@@ -33,7 +33,7 @@ fn opened_programs_end_with_a_killed_run_only() {
     let world = World::on_screen(script());
     let output = world.rig.run("open it and leave it", SCREEN);
     assert_eq!(output.code, Some(0), "{output:?}");
-    let opened = world.processes("zenity");
+    let opened = world.processes("--text=Hello");
     assert_eq!(opened.len(), 1, "it is still open: {output:?}");
     kill(opened[0].id);
     world.ended(Instant::now(), "");
@@ -42,7 +42,7 @@ fn opened_programs_end_with_a_killed_run_only() {
     let id = world.run_of("open it and wait");
     world.wait_call(&id, "run_command");
     assert_eq!(
-        world.processes("zenity").len(),
+        world.processes("--text=Hello").len(),
         1,
         "{:?}",
         world.events(&id)
