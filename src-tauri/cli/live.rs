@@ -247,6 +247,10 @@ impl Lines {
             }
             "model.restarted" => self.note(&catalogue.render("model.restarted", &[])),
             "run.no_screen" => self.note(text("message")),
+            "run.key" => {
+                let key = format!("key.from.{}", text("source"));
+                self.note(&catalogue.render(&key, &[("variable", text("variable"))]));
+            }
             "run.status" => {
                 let status = text("status");
                 if let Some(reason) = waiting_reason(text("reason")) {

@@ -6,6 +6,7 @@ mod exit;
 mod live;
 mod logging;
 mod output;
+mod secret_input;
 mod signals;
 mod terminal;
 
