@@ -1,6 +1,7 @@
 //! What every surface opens first.
 
 use std::{
+    net::SocketAddr,
     ops::Deref,
     path::PathBuf,
     sync::{Arc, PoisonError, RwLock},
@@ -9,7 +10,7 @@ use std::{
 use openspace_config::{
     DesktopSession, Environment, Layers, Paths, Settings as Layered, Vault, env_vars,
 };
-use openspace_process::ancestry;
+use openspace_process::ancestry::{self, Descent};
 use openspace_store::{Instance, InstanceKind, NewInstance, Store, Windows};
 
 use crate::{
@@ -208,14 +209,32 @@ impl App {
     /// # Errors
     /// [`Code::Forbidden`] with the run's id.
     pub fn refuse_runs(&self, what: &str) -> Result<()> {
-        let runners: Vec<u32> = self
+        refuse_runs(&self.runners()?, what)
+    }
+
+    /// Refuses a run's process at the other end of a loopback connection, a browser that a run
+    /// opened included. Where the system does not tell who that is, the token has to do.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] with the run's id. Blocks.
+    pub fn refuse_peer(&self, client: SocketAddr, server: SocketAddr) -> Result<()> {
+        let Some(pid) = ancestry::peer(client, server) else {
+            return Ok(());
+        };
+        match ancestry::descent_of(pid, &self.runners()?) {
+            None => Ok(()),
+            Some(descent) => Err(of_a_run(&descent, "use the windows' calls")),
+        }
+    }
+
+    fn runners(&self) -> Result<Vec<u32>> {
+        Ok(self
             .store
             .read_blocking(|db| db.instances().alive())?
             .into_iter()
             .filter(|row| row.claims_runs && row.pid != std::process::id())
             .map(|row| row.pid)
-            .collect();
-        refuse_runs(&runners, what)
+            .collect())
     }
 }
 
@@ -223,16 +242,18 @@ impl App {
 pub fn refuse_runs(runners: &[u32], what: &str) -> Result<()> {
     match ancestry::descent(runners) {
         None => Ok(()),
-        Some(descent) => {
-            let run = descent.run().unwrap_or("unknown").to_owned();
-            Err(Failure::new(
-                Code::Forbidden,
-                format!("a run may not {what} (this was started by run {run})"),
-            )
-            .hint("only a person may, in a terminal or window of their own")
-            .param("run", run))
-        }
+        Some(descent) => Err(of_a_run(&descent, what)),
     }
+}
+
+fn of_a_run(descent: &Descent, what: &str) -> Failure {
+    let run = descent.run().unwrap_or("unknown").to_owned();
+    Failure::new(
+        Code::Forbidden,
+        format!("a run may not {what} (this was started by run {run})"),
+    )
+    .hint("only a person may, in a terminal or window of their own")
+    .param("run", run)
 }
 
 fn language(environment: &Environment, settings: &Settings) -> Result<Language> {

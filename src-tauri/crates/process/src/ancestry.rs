@@ -1,5 +1,7 @@
 //! Whether the calling process came out of a run: who did must not approve anything.
 
+use std::net::SocketAddr;
+
 use crate::{Mark, platform};
 
 /// How a process is known to descend from a run.
@@ -44,8 +46,22 @@ pub fn descent(runners: &[u32]) -> Option<Descent> {
         .map(|run| Descent::Own {
             run: run.to_string_lossy().into_owned(),
         });
-    own.or_else(|| descent_of_parents(std::process::id(), runners))
-        .or_else(|| platform::own_mark().map(Descent::Marked))
+    own.or_else(|| descent_of(std::process::id(), runners))
+}
+
+/// As [`descent`], of another process: only what can be seen of it from outside.
+pub fn descent_of(pid: u32, runners: &[u32]) -> Option<Descent> {
+    let own = platform::carried_run(pid)
+        .filter(|run| !run.is_empty())
+        .map(|run| Descent::Own { run });
+    own.or_else(|| descent_of_parents(pid, runners))
+        .or_else(|| platform::mark_of(pid).map(Descent::Marked))
+}
+
+/// The process at the other end of a loopback connection, on systems that tell: `client` is its
+/// address, `server` ours.
+pub fn peer(client: SocketAddr, server: SocketAddr) -> Option<u32> {
+    platform::peer(client, server)
 }
 
 /// The run this process descends from: its id, or an empty text where only the descent is known.

@@ -1,6 +1,6 @@
 //! What each operating system has to do. Every platform module offers the same functions:
 //! `spawn`, `become_subreaper`, `terminate`, `end`, `end_run`, `members`, `reap`, `support`,
-//! `self_test`, `parents`, `carried_run`, `own_mark`.
+//! `self_test`, `parents`, `carried_run`, `mark_of`, `peer`.
 
 #[cfg(target_os = "linux")]
 mod linux;

@@ -5,29 +5,71 @@
 //! which holds its own name when that name was made to point here (DNS rebinding), nor leave out
 //! `Origin` where it reads answers or posts anything.
 
+use std::{
+    collections::HashMap,
+    net::SocketAddr,
+    sync::{Arc, Mutex, PoisonError},
+};
+
 use axum::{
-    extract::{Request, State},
+    Json,
+    extract::{ConnectInfo, Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
 
-use crate::Token;
+use openspace_app::{App, Failure};
+
+use crate::{Token, http::Answer};
 
 /// What is let through.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Guard {
     /// `127.0.0.1:PORT` and `localhost:PORT`.
     hosts: [String; 2],
+    server: SocketAddr,
     token: Token,
+    app: Arc<App>,
+    /// Connections that were looked at, so that each is looked at once.
+    known: Arc<Mutex<HashMap<SocketAddr, Option<Failure>>>>,
 }
 
+/// Connections remembered at most; then all are looked at again.
+const REMEMBERED: usize = 256;
+
 impl Guard {
-    pub(crate) fn new(port: u16, token: Token) -> Self {
+    pub(crate) fn new(server: SocketAddr, token: Token, app: Arc<App>) -> Self {
+        let port = server.port();
         Self {
             hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
+            server,
             token,
+            app,
+            known: Arc::default(),
         }
+    }
+
+    /// What came out of a run at the other end is refused, whatever token it found.
+    async fn refused_peer(&self, client: SocketAddr) -> Option<Failure> {
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(verdict) = known().get(&client) {
+            return verdict.clone();
+        }
+        let (app, server) = (Arc::clone(&self.app), self.server);
+        let looked = tokio::task::spawn_blocking(move || app.refuse_peer(client, server).err());
+        let verdict = looked.await.unwrap_or_else(|error| {
+            Some(Failure::new(
+                openspace_app::Code::Internal,
+                error.to_string(),
+            ))
+        });
+        let mut known = known();
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        known.insert(client, verdict.clone());
+        verdict
     }
 
     fn refusal(&self, method: &Method, path: &str, headers: &HeaderMap) -> Option<StatusCode> {
@@ -80,11 +122,21 @@ fn text<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a str
     values.next().is_none().then_some(value)
 }
 
-pub(crate) async fn check(State(guard): State<Guard>, request: Request, next: Next) -> Response {
-    let refusal = guard.refusal(request.method(), request.uri().path(), request.headers());
-    let mut response = match refusal {
-        Some(status) => status.into_response(),
-        None => next.run(request).await,
+pub(crate) async fn check(
+    State(guard): State<Guard>,
+    ConnectInfo(client): ConnectInfo<SocketAddr>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (method, path) = (request.method(), request.uri().path());
+    let mut response = if let Some(status) = guard.refusal(method, path, request.headers()) {
+        status.into_response()
+    } else if is_open(method, path) {
+        next.run(request).await
+    } else if let Some(failure) = guard.refused_peer(client).await {
+        (StatusCode::FORBIDDEN, Json(Answer::Failure(failure))).into_response()
+    } else {
+        next.run(request).await
     };
     let headers = response.headers_mut();
     for (name, value) in headers_of_all() {

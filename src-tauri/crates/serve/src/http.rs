@@ -77,6 +77,7 @@ pub async fn listen(options: Options, cancel: CancellationToken) -> Result<Liste
     let failed = |source| Error::Listen { address, source };
     let listener = TcpListener::bind(address).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
+    let app = std::sync::Arc::clone(rpc.app());
     let router = Router::new()
         .route("/rpc", post(call))
         .route("/events", get(events::events))
@@ -89,11 +90,12 @@ pub async fn listen(options: Options, cancel: CancellationToken) -> Result<Liste
         })
         .layer(DefaultBodyLimit::max(LONGEST))
         .layer(middleware::from_fn_with_state(
-            guard::Guard::new(address.port(), token),
+            guard::Guard::new(address, token, app),
             guard::check,
         ));
     let task = tokio::spawn(async move {
-        let serve = axum::serve(listener, router);
+        let service = router.into_make_service_with_connect_info::<SocketAddr>();
+        let serve = axum::serve(listener, service);
         tokio::select! {
             () = cancel.cancelled() => {}
             ended = serve => if let Err(error) = ended {
@@ -114,7 +116,7 @@ struct Call {
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Answer {
+pub(crate) enum Answer {
     Ok(Value),
     Failure(Failure),
 }

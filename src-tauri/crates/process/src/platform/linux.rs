@@ -3,12 +3,14 @@
 mod calls;
 mod end;
 mod files;
+mod peer;
 mod probe;
 mod process_table;
 mod start;
 
 pub(crate) use end::{end, end_run, members, reap, terminate};
 pub(crate) use files::support;
+pub(crate) use peer::peer;
 pub(crate) use probe::self_test;
 pub(crate) use start::spawn;
 
@@ -47,7 +49,7 @@ pub(crate) fn carried_run(pid: u32) -> Option<String> {
     process_table::variable(pid, crate::mark::RUN_VARIABLE)
 }
 
-/// The mark this process carries.
-pub(crate) fn own_mark() -> Option<Mark> {
-    process_table::mark(std::process::id())
+/// The mark a process carries.
+pub(crate) fn mark_of(pid: u32) -> Option<Mark> {
+    process_table::mark(pid)
 }

@@ -100,7 +100,6 @@ pub(crate) fn spawn(command: &Command, mark: Mark) -> Result<Child, Error> {
         tree: Tree {
             mark,
             root: process.id().unwrap_or_default(),
-            started: 0,
         },
         process,
         finished: false,
@@ -170,7 +169,14 @@ pub(crate) fn carried_run(_pid: u32) -> Option<String> {
     None
 }
 
-pub(crate) fn own_mark() -> Option<Mark> {
+pub(crate) fn mark_of(_pid: u32) -> Option<Mark> {
+    None
+}
+
+pub(crate) fn peer(
+    _client: std::net::SocketAddr,
+    _server: std::net::SocketAddr,
+) -> Option<u32> {
     None
 }
 
