@@ -10,7 +10,7 @@ use openspace_store::{FrameId, Run};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::{App, Code, Failure, failure::Result};
+use crate::{App, Code, Failure, failure::Result, redact::Redaction};
 
 /// What was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -136,22 +136,18 @@ impl App {
             })
             .await?;
         let redaction = self.redaction()?;
-        let text = |path: &str, text: String| {
-            let (text, redacted) = redaction.apply(&text);
-            ExportFile {
-                path: path.into(),
-                content: ExportContent::Text(text),
-                redacted,
-            }
+        let file = |path: &str, (text, redacted): (String, usize)| ExportFile {
+            path: path.into(),
+            content: ExportContent::Text(text),
+            redacted,
         };
-        let about = json!({ "run": run, "frames": frames, "artefacts": artefacts, "approvals": approvals, "changes": changes.iter().map(change).collect::<Vec<_>>(), "modelCalls": calls });
+        let mut about = json!({ "run": run, "frames": frames, "artefacts": artefacts, "approvals": approvals, "changes": changes.iter().map(change).collect::<Vec<_>>(), "modelCalls": calls });
+        let hidden = redaction.apply_to(&mut about);
+        let about = serde_json::to_string_pretty(&about).unwrap_or_default();
         let mut files = vec![
-            text(
-                "run.json",
-                serde_json::to_string_pretty(&about).unwrap_or_default(),
-            ),
-            text(EVENTS, lines(&events)),
-            text("messages.jsonl", lines(&messages)),
+            file("run.json", (about, hidden)),
+            file(EVENTS, lines(&events, &redaction)),
+            file("messages.jsonl", lines(&messages, &redaction)),
         ];
         for frame in frames.iter().filter(|frame| !frame.pruned) {
             let extension = if frame.media_type == "image/png" {
@@ -223,13 +219,16 @@ fn change(change: &openspace_store::Change) -> serde_json::Value {
     })
 }
 
-fn lines<T: Serialize>(rows: &[T]) -> String {
-    let mut text = String::new();
+/// One row a line, without secrets, and how many there were.
+fn lines<T: Serialize>(rows: &[T], redaction: &Redaction) -> (String, usize) {
+    let (mut text, mut count) = (String::new(), 0);
     for row in rows {
-        text.push_str(&serde_json::to_string(row).unwrap_or_default());
+        let mut row = serde_json::to_value(row).unwrap_or_default();
+        count += redaction.apply_to(&mut row);
+        text.push_str(&row.to_string());
         text.push('\n');
     }
-    text
+    (text, count)
 }
 
 /// A name without anything that is special in a path.

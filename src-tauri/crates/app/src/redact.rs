@@ -45,6 +45,24 @@ impl Redaction {
         Ok(Self { known, shapes })
     }
 
+    /// Takes secrets out of every text of a JSON value, and says how many there were. In written
+    /// JSON a secret may be escaped, or follow right after the letter of an escape.
+    pub(crate) fn apply_to(&self, value: &mut serde_json::Value) -> usize {
+        use serde_json::Value;
+        match value {
+            Value::String(text) => {
+                let (clean, count) = self.apply(text);
+                if count > 0 {
+                    *text = clean;
+                }
+                count
+            }
+            Value::Array(items) => items.iter_mut().map(|item| self.apply_to(item)).sum(),
+            Value::Object(fields) => fields.values_mut().map(|field| self.apply_to(field)).sum(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        }
+    }
+
     /// The text without secrets, and how many there were.
     pub(crate) fn apply(&self, text: &str) -> (String, usize) {
         let mut count = 0;
@@ -120,6 +138,24 @@ mod tests {
             let last = secret.rsplit(' ').next().unwrap_or_default();
             assert!(!text.contains(last), "{text}");
         }
+    }
+
+    /// A secret right behind a line break, or with letters that JSON escapes, is found in JSON.
+    #[test]
+    fn json_is_searched_text_by_text() {
+        let key = format!("sk-{}", "Ab1".repeat(10));
+        let mut environment = Environment::default();
+        environment.insert("QUOTED_TOKEN", "qu\"ot\\ed-token");
+        let redaction = Redaction::new(&environment).expect("the shapes are right");
+        let mut value = serde_json::json!({
+            "a": [format!("line\n{key}"), 3],
+            "b": { "c": "x qu\"ot\\ed-token" },
+        });
+        assert_eq!(redaction.apply_to(&mut value), 2);
+        assert_eq!(
+            value,
+            serde_json::json!({ "a": ["line\n[redacted]", 3], "b": { "c": "x [redacted]" } })
+        );
     }
 
     /// Ordinary text is left as it is.
