@@ -10,6 +10,8 @@ mod attacker;
 mod bad_input;
 mod cases;
 mod cli;
+mod keys;
 mod programs;
 mod rig;
+mod serve;
 mod survival;
