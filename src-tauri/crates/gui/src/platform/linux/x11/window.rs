@@ -73,6 +73,14 @@ pub(crate) fn focused(display: &Display, res: bool) -> Result<Option<Window>, Sc
 /// The top-level windows that are shown.
 pub(crate) fn all(display: &Display, res: bool) -> Result<Vec<Window>, ScreenError> {
     let conn = &display.conn;
+    let root = conn.get_geometry(display.root)?.reply()?;
+    let (width, height) = (i32::from(root.width), i32::from(root.height));
+    // Window managers and toolkits keep helpers beside the screen, where nobody sees them.
+    let is_on_screen = |area: &InputRect| {
+        let right = area.x.saturating_add_unsigned(area.width);
+        let bottom = area.y.saturating_add_unsigned(area.height);
+        area.x < width && area.y < height && right > 0 && bottom > 0
+    };
     let mut windows = Vec::new();
     for top in conn.query_tree(display.root)?.reply()?.children {
         let Ok(attributes) = conn.get_window_attributes(top)?.reply() else {
@@ -83,7 +91,7 @@ pub(crate) fn all(display: &Display, res: bool) -> Result<Vec<Window>, ScreenErr
             continue;
         }
         let client = client_of(display, top)?;
-        windows.extend(describe(display, client, res)?);
+        windows.extend(describe(display, client, res)?.filter(|it| is_on_screen(&it.area)));
     }
     Ok(windows)
 }
