@@ -19,7 +19,8 @@ export interface Look {
 }
 
 const KEY = "openspace-look";
-const PLAIN: Look = {
+/** How it looks when nobody said otherwise. */
+export const PLAIN: Look = {
   theme: "system",
   contrast: "system",
   motion: "system",
