@@ -1,13 +1,6 @@
 /** Where a key works: everywhere, or on one page. */
 export type Context =
-  | "global"
-  | "tasks"
-  | "run"
-  | "approvals"
-  | "insights"
-  | "diagnostics"
-  | "settings"
-  | "welcome";
+  "global" | "tasks" | "run" | "approvals" | "insights" | "diagnostics" | "settings" | "welcome";
 
 export interface Binding {
   /** `Mod` is Command on a Mac and Control elsewhere. */

@@ -7,7 +7,7 @@ export type RunsListRequest = {
 /**
  * Only these statuses; all when empty.
  */
-statuses: Array<RunSummary["status"]>, 
+statuses: Array<import("./RunSummary").RunSummary["status"]>, 
 /**
  * Only those whose task contains this.
  */

@@ -20,7 +20,7 @@ payload! {
     #[cfg_attr(test, ts(optional_fields))]
     pub struct RunsListRequest {
         /// Only these statuses; all when empty.
-        #[cfg_attr(test, ts(type = "Array<RunSummary[\"status\"]>"))]
+        #[cfg_attr(test, ts(type = "Array<import(\"./RunSummary\").RunSummary[\"status\"]>"))]
         #[serde(default)]
         pub statuses: Vec<RunStatus>,
         /// Only those whose task contains this.
