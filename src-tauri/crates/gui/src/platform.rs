@@ -29,6 +29,26 @@ pub use linux::{
     },
 };
 
+/// Releases what a process that died had pressed: on X11 only. Elsewhere another process cannot tell
+/// its keys from the person's.
+///
+/// # Errors
+/// Always, unless nothing was pressed.
+#[cfg(not(target_os = "linux"))]
+pub fn release_held_with(
+    held: &crate::Held,
+    _authority: Option<&std::path::Path>,
+) -> Result<(), ScreenError> {
+    if held.is_empty() {
+        return Ok(());
+    }
+    Err(ScreenError::NotPermitted(
+        "what a process that died had pressed cannot be released here; press and release these keys \
+         once yourself"
+            .into(),
+    ))
+}
+
 /// Which screen to open. Nothing here reads the environment: the caller found these values.
 #[derive(Debug, Clone, Default)]
 pub struct Options {

@@ -12,7 +12,6 @@ pub mod child;
 pub mod command;
 pub mod environment;
 pub mod error;
-#[cfg(unix)]
 mod kill;
 pub mod mark;
 #[allow(unsafe_code)]
@@ -24,7 +23,6 @@ pub use child::{Child, Exit, Input, OutputStream};
 pub use command::{Capture, Command, Stdin};
 pub use environment::Environment;
 pub use error::Error;
-#[cfg(unix)]
 pub use kill::{kill_group, kill_process};
 pub use mark::Mark;
 pub use platform::become_subreaper;

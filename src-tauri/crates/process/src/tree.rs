@@ -21,8 +21,8 @@ pub struct Killed {
 pub struct Tree {
     pub(crate) mark: Mark,
     pub(crate) root: u32,
-    /// When the root started, in the unit of the platform: tells it from a later process with
-    /// the same id.
+    /// When the root started, in the kernel's ticks: tells it from a later process with the same id.
+    #[cfg(target_os = "linux")]
     pub(crate) started: u64,
     #[cfg(windows)]
     pub(crate) job: std::sync::Arc<platform::Job>,

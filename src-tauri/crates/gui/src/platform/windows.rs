@@ -21,7 +21,7 @@ const NOTCH: i32 = 120;
 
 /// What can be pressed on Windows.
 #[derive(Debug, Default)]
-pub struct WindowsInput {
+pub(crate) struct WindowsInput {
     keys: Vec<Key>,
     buttons: Vec<Button>,
     announcer: Announcer,
@@ -32,7 +32,7 @@ impl WindowsInput {
     ///
     /// # Errors
     /// None yet.
-    pub fn open(_options: &Options) -> Result<Self, ScreenError> {
+    pub(crate) fn open(_options: &Options) -> Result<Self, ScreenError> {
         Ok(Self::default())
     }
 

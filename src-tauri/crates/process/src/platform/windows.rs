@@ -29,6 +29,23 @@ unsafe extern "system" {
     fn CreateJobObjectW(attributes: *const c_void, name: *const u16) -> *mut c_void;
     fn AssignProcessToJobObject(job: *mut c_void, process: *mut c_void) -> i32;
     fn TerminateJobObject(job: *mut c_void, code: u32) -> i32;
+    fn OpenProcess(access: u32, inherit: i32, pid: u32) -> *mut c_void;
+    fn TerminateProcess(process: *mut c_void, code: u32) -> i32;
+}
+
+/// `PROCESS_TERMINATE` of `OpenProcess`.
+const MAY_TERMINATE: u32 = 0x0001;
+
+/// Ends one process at once; one that is gone or is not ours to end is left alone.
+pub(crate) fn kill(pid: u32) {
+    // SAFETY: the handle is checked, owned from there on, and open while it is used.
+    unsafe {
+        let handle = OpenProcess(MAY_TERMINATE, 0, pid);
+        if !handle.is_null() {
+            let process = OwnedHandle::from_raw_handle(handle);
+            TerminateProcess(process.as_raw_handle(), 1);
+        }
+    }
 }
 
 /// The job of a tree.
@@ -137,7 +154,6 @@ pub(crate) fn spawn(command: &Command, mark: Mark) -> Result<Child, Error> {
         tree: Tree {
             mark,
             root: process.id().unwrap_or_default(),
-            started: 0,
             job,
         },
         process,

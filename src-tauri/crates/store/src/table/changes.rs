@@ -1,6 +1,6 @@
 //! Files that runs changed, with what they held before. Written by [`crate::Store::keep_change`].
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rusqlite::{
     Row, ToSql,
@@ -123,7 +123,7 @@ impl FromSql for PathColumn {
         use std::os::unix::ffi::OsStrExt;
 
         Ok(Self(
-            Path::new(std::ffi::OsStr::from_bytes(value.as_blob()?)).to_owned(),
+            PathBuf::from(std::ffi::OsStr::from_bytes(value.as_blob()?)),
         ))
     }
 
