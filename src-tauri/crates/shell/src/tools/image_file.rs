@@ -47,15 +47,18 @@ pub(crate) fn read(file: &mut File, size: u64, shown: &str) -> Result<Output, To
             )));
         }
     };
-    let (width, height) = reader
-        .into_dimensions()
-        .map_err(|error| ToolError::Failed(format!("`{shown}` is a damaged picture: {error}")))?;
+    let damaged = |error: image::ImageError| {
+        ToolError::Failed(format!("`{shown}` is a damaged picture: {error}"))
+    };
+    let (width, height) = reader.into_dimensions().map_err(damaged)?;
     if width.max(height) > EDGE {
         return Err(ToolError::Failed(format!(
             "`{shown}` is a picture of {width}x{height} pixels; up to {EDGE} on the longer edge can \
              be shown. Make a smaller copy of it with a command"
         )));
     }
+    // A right beginning says nothing about the rest, and a vendor refuses the whole request for it.
+    image::load_from_memory(&data).map_err(damaged)?;
     Ok(Output {
         blocks: vec![
             Block::Text(format!("`{shown}`: {width}x{height} pixels")),

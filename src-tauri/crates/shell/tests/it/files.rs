@@ -71,7 +71,10 @@ async fn pictures_are_shown() {
     image::DynamicImage::new_rgb8(4, 3)
         .write_to(&mut png, image::ImageFormat::Png)
         .expect("encode");
-    world.write("work/picture", png.into_inner());
+    let png = png.into_inner();
+    // The beginning with the size is right, the pixels are cut off.
+    world.write("work/damaged", &png[..png.len() - 20]);
+    world.write("work/picture", png);
     let output = world
         .call("read_file", json!({"path": "picture"}))
         .await
@@ -82,6 +85,12 @@ async fn pictures_are_shown() {
     assert_eq!(
         (image.media_type, image.width, image.height),
         (MediaType::Png, 4, 3)
+    );
+    assert!(
+        world
+            .text("read_file", json!({"path": "damaged"}))
+            .await
+            .contains("damaged picture")
     );
     world.write("work/gif", b"GIF89a\x01\0\x01\0\0\0\0;");
     assert!(
