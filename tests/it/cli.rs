@@ -154,6 +154,28 @@ fn attachments_reach_the_model() {
     rig.finish();
 }
 
+/// An attached picture is as large as the model sees it, by the person's own word on that.
+#[test]
+fn attachments_fit_the_model_as_the_settings_have_it() {
+    let rig = Rig::headless(vec![Turn::done("Seen.")]);
+    let picture = rig.home.home().join("dot.png");
+    std::fs::write(&picture, PNG).expect("write");
+    let path = rig.openspace(&["config", "path"]).run().expect("runs");
+    let mut words = path.stdout.split_whitespace();
+    let file = words.find(|word| word.ends_with("settings.toml"));
+    let file = std::path::Path::new(file.expect("a settings file"));
+    std::fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+    let settings = format!("[model.profiles.\"{}\"]\nmax_edge = 20\n", crate::rig::MODEL);
+    std::fs::write(file, settings).expect("written");
+    let picture = picture.display().to_string();
+    let output = rig.run("Look", &["--backends", "shell", "--attach", &picture]);
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let requests = rig.server.requests();
+    let shown = requests.last().and_then(|seen| seen.newest_image());
+    assert_eq!(shown.expect("a picture").dimensions(), (20, 15));
+    rig.finish();
+}
+
 /// An exported run holds its events, its words and its files.
 #[test]
 fn a_run_is_exported() {

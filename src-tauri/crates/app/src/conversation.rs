@@ -246,7 +246,13 @@ async fn attach(
         return Ok(vec![named]);
     }
     let data = Bytes::from(std::fs::read(path).map_err(unreadable)?);
-    let Some(image) = picture(media_type, data).and_then(|image| fitted(image, &spec.model)) else {
+    let limits = openspace_llm::Profile::lookup(&spec.model);
+    let limits = match app.values().model.profiles.get(&spec.model) {
+        Some(own) => limits.with(own),
+        None => limits,
+    };
+    let image = picture(media_type, data).and_then(|image| fitted(image, &limits.images));
+    let Some(image) = image else {
         return Ok(vec![named]);
     };
     let name = path.file_name().map_or_else(
@@ -269,8 +275,7 @@ async fn attach(
 }
 
 /// The picture as large as the model sees it: a larger one would be refused, or shrunk unseen.
-fn fitted(image: Image, model: &str) -> Option<Image> {
-    let limits = openspace_llm::Profile::lookup(model).images;
+fn fitted(image: Image, limits: &openspace_llm::ImageLimits) -> Option<Image> {
     let sent = limits.fit(image.width, image.height);
     if sent == (image.width, image.height) {
         return Some(image);
