@@ -16,6 +16,10 @@ const PREFIX: &str = "control-";
 /// An operating system's lock named after a display. It lies in the runtime folder, so two
 /// installations with different data folders respect each other too. Its content names the run that
 /// holds it, for whoever is told to wait.
+///
+/// A paused run keeps it, however long the pause: whoever paused it finds the screen as the run left it,
+/// and no other run begins to move the mouse meanwhile. Whoever wants the screen for another run stops
+/// the paused one; it can be continued later.
 pub struct DisplayLock {
     path: PathBuf,
     run: RunId,
