@@ -2,9 +2,10 @@ import { render, screen, waitFor } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it } from "vitest";
 import { violations } from "../../tests/axe";
-import { FakeBackend } from "../../tests/fake-backend";
+import { failure, FakeBackend } from "../../tests/fake-backend";
 import { appState, detail, RUN, summary } from "../../tests/samples";
 import { useBackend, type RunSummary } from "../lib/api";
+import { CallFailed } from "../lib/backend/backend";
 import { speaker } from "../lib/i18n.svelte";
 import { runs } from "../lib/state/runs.svelte";
 import { MARKER } from "../lib/title";
@@ -99,6 +100,29 @@ describe("the window", () => {
     expect(await screen.findByText(/Lost contact with the core/)).toBeTruthy();
     expect(await screen.findByRole("link", { name: /Write a greeting/ })).toBeTruthy();
     expect(await violations()).toEqual([]);
+  });
+
+  /** A core that is away at first is asked again, and then everything is there. */
+  it("waits for the core", async () => {
+    let away = true;
+    const gone = () => {
+      throw new CallFailed(failure("nobody answers", "unreachable"));
+    };
+    backend = new FakeBackend({
+      app_state: () => (away ? gone() : appState({ cursor: 5 })),
+      runs_list: () => (away ? gone() : { runs: [summary()], cursor: 5 }),
+      approvals_list: () => (away ? gone() : { approvals: [] }),
+      models_list: () => ({ providers: [], models: [] }),
+      ui_state_get: () => ({ value: null }),
+      ui_state_set: () => ({}),
+    });
+    useBackend(backend);
+    render(App);
+    expect(await screen.findByText(/Lost contact with the core/)).toBeTruthy();
+    expect(backend.heard).toBe(false);
+    away = false;
+    expect(await screen.findByRole("link", { name: /Write a greeting/ })).toBeTruthy();
+    expect(await screen.findByText("Connected")).toBeTruthy();
   });
 
   /** The core's language counts, and a change of it reaches every word. */

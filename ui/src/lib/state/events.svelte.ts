@@ -35,6 +35,12 @@ class Events {
     });
   }
 
+  /** The core did not answer the first question. */
+  away(): void {
+    this.lostSince ??= Date.now();
+    this.connection = "lost";
+  }
+
   /** Hears events of a topic until the returned function is called. */
   on(topic: string, listener: Listener): () => void {
     const listeners = this.#listeners.get(topic) ?? new Set();
