@@ -4,6 +4,8 @@ import { href, router, type Route } from "../lib/router.svelte";
 import type { Status } from "../lib/run/status";
 import { commands } from "../lib/state/commands.svelte";
 import { runs } from "../lib/state/runs.svelte";
+import { exists } from "../lib/views";
+import { find, idOf } from "../views/settings/rows";
 import { sections } from "./sections";
 import { firstLine } from "./titles.svelte";
 
@@ -53,6 +55,19 @@ export function entries(words: string): Group[] {
         .map((section) => page(t(section.label), section.route))
         .filter((entry) => fits(entry.title)),
     });
+    // Every row of the settings, once something is looked for: there are too many to read through.
+    if (wanted.length > 0 && exists("settings")) {
+      groups.push({
+        title: t("ui.nav.settings"),
+        entries: find(words, t)
+          .slice(0, MOST_RUNS)
+          .map((row) => ({
+            id: `setting-${idOf(row)}`,
+            title: t(row.label),
+            run: () => router.go({ name: "settings", section: row.section }),
+          })),
+      });
+    }
   }
   return groups.filter((group) => group.entries.length > 0);
 }
