@@ -8,7 +8,11 @@ use crate::{Code, Failure};
 /// The failure with a stable `reason` among its parameters. Where no keychain can be had, the hint
 /// names the three choices there are.
 pub(crate) fn explained(error: &SecretsError, provider: Option<&Provider>) -> Failure {
-    let failure = Failure::new(code(error), error.to_string()).param("reason", reason(error));
+    let message = match provider {
+        Some(provider) => format!("no access to the key of {}: {error}", provider.name),
+        None => error.to_string(),
+    };
+    let failure = Failure::new(code(error), message).param("reason", reason(error));
     let failure = match provider {
         Some(provider) => failure.param("provider", provider.name),
         None => failure,

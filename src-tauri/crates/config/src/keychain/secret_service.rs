@@ -35,7 +35,7 @@ type Result<T, E = KeychainError> = std::result::Result<T, E>;
 impl Place {
     pub(super) fn read(&self, account: &str, progress: &Reading) -> Answer {
         self.talk(async |bus| {
-            let service = Service::open(bus, progress).await?;
+            let service = Conversation::open(bus, progress).await?;
             service.read(account).await
         })
     }
@@ -48,7 +48,7 @@ impl Place {
         progress: &Reading,
     ) -> Result<()> {
         self.talk(async |bus| {
-            let service = Service::open(bus, progress).await?;
+            let service = Conversation::open(bus, progress).await?;
             service.write(account, label, text).await
         })
     }
@@ -63,13 +63,13 @@ impl Place {
     }
 }
 
-struct Service<'a> {
+struct Conversation<'a> {
     connection: Connection,
     session: OwnedObjectPath,
     progress: &'a Reading,
 }
 
-impl<'a> Service<'a> {
+impl<'a> Conversation<'a> {
     async fn open(bus: &str, progress: &'a Reading) -> Result<Self> {
         let connecting = zbus::connection::Builder::address(bus)
             .method_timeout(LIMIT)
