@@ -12,6 +12,7 @@
 mod command_watch;
 mod connection;
 mod db;
+mod delete;
 mod error;
 mod files;
 pub mod id;

@@ -8,6 +8,7 @@
 
 mod bus;
 mod child;
+mod deleting;
 mod files;
 mod home;
 mod lookup;
