@@ -1,56 +1,139 @@
-//! `openspace-desktop`: the process that executes queued runs while the person is at their desk.
+//! `openspace-desktop`: the window, the tray, the hotkeys, and the process that executes queued runs
+//! while the person is at their desk.
 //!
-//! It claims what command lines, hosts and channels queue, with the person's screen and bus at hand.
-//! The window is a part of its own and will live in this folder.
+//! Nothing is decided here: calls go to `app`, which every surface shares. What must work while the
+//! page hangs (stop, pause, quit) never goes through it.
 
-use std::{process::ExitCode, sync::Arc};
+// On Windows a console would open beside the window.
+#![cfg_attr(all(windows, not(debug_assertions)), windows_subsystem = "windows")]
 
-use openspace_app::{
-    App, Code, Environment, Failure, GuardSeat, InstanceKind, Surface, become_subreaper,
-};
-use tokio_util::sync::CancellationToken;
+mod bridge;
+mod control;
+mod core;
+mod first_paint;
+mod frames;
+mod graphics;
+mod hotkeys;
+mod links;
+mod practice;
+mod pulse;
+mod quit;
+mod tray;
+mod updater;
+mod window;
+
+use std::{process::ExitCode, time::Instant};
+
+use openspace_app::Environment;
+use tauri::{Manager as _, RunEvent};
+
+/// Shows the practice window instead of the app.
+const PRACTICE: &str = "--practice";
 
 fn main() -> ExitCode {
-    match run() {
+    let started = Instant::now();
+    if let Err(error) = graphics::choose() {
+        // The window opens all the same; where the driver is broken it stays empty, and says so.
+        log(&error);
+    }
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.iter().any(|argument| argument == PRACTICE) {
+        return ended(practice::show());
+    }
+    ended(run(started, &arguments))
+}
+
+fn ended(outcome: Result<(), String>) -> ExitCode {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            tracing::error!(%failure, hint = failure.hint, "ended");
+        Err(error) => {
+            log(&error);
             ExitCode::FAILURE
         }
     }
 }
 
-fn run() -> Result<(), Failure> {
-    let internal = |error: std::io::Error| Failure::new(Code::Internal, error.to_string());
-    let log = tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
-        .finish();
-    // The only subscriber of this process.
-    let _first = tracing::subscriber::set_global_default(log);
-    // The command line program lies beside this one and is what guards are started from.
-    let program = std::env::current_exe()
-        .map_err(internal)?
-        .with_file_name("openspace");
-    let surface = Surface {
-        kind: InstanceKind::Desktop,
-        claims_runs: true,
-        asks_on_terminal: false,
-        program,
-    };
-    let runtime = tokio::runtime::Runtime::new().map_err(internal)?;
-    runtime.block_on(async {
-        let app = App::open(Environment::of_this_process(), surface, &[])?;
-        if let Err(error) = become_subreaper() {
-            tracing::warn!(%error, "orphaned processes of commands are found by their mark only");
-        }
-        let cancel = CancellationToken::new();
-        let quitting = cancel.clone();
-        tokio::spawn(async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
-                quitting.cancel();
+#[expect(
+    clippy::print_stderr,
+    reason = "before there is a log, or when there is none"
+)]
+fn log(error: &dyn std::fmt::Display) {
+    eprintln!("openspace-desktop: {error}");
+}
+
+fn run(started: Instant, arguments: &[String]) -> Result<(), String> {
+    let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
+    tauri::async_runtime::set(runtime.handle().clone());
+    let environment = Environment::of_this_process();
+    let paths = openspace_app::paths(&environment).map_err(|failure| failure.to_string())?;
+    let page = arguments.iter().find_map(|argument| links::page(argument));
+    let builder = tauri::Builder::default()
+        // First, so that a second start ends before it opens anything.
+        .plugin(
+            tauri_plugin_single_instance::Builder::new()
+                .dbus_id(core::name_among_instances(&paths.data))
+                .callback(|app, arguments, _folder| {
+                    let page = arguments.iter().find_map(|argument| links::page(argument));
+                    window::focus(app, page.as_deref());
+                })
+                .build(),
+        )
+        .plugin(tauri_plugin_deep_link::init())
+        .plugin(tauri_plugin_dialog::init())
+        .plugin(tauri_plugin_notification::init())
+        .plugin(tauri_plugin_opener::init())
+        .manage(first_paint::FirstPaint::new(started))
+        .manage(bridge::Subscriptions::default())
+        .manage(control::Shown::default())
+        .register_asynchronous_uri_scheme_protocol(frames::SCHEME, frames::answer)
+        .invoke_handler(tauri::generate_handler![
+            bridge::rpc,
+            bridge::subscribe,
+            bridge::unsubscribe,
+            first_paint::painted,
+        ])
+        .on_page_load(|webview, load| {
+            if load.event() == tauri::webview::PageLoadEvent::Started {
+                bridge::forget(webview.app_handle(), webview.label());
             }
+        })
+        .setup(move |app| {
+            let _in_runtime = runtime.enter();
+            match core::open(app.handle(), environment) {
+                Ok(()) => begin(app.handle(), page.as_deref()),
+                Err(failure) => core::cannot_start(app.handle(), &failure),
+            }
+            // The app lives as long as this closure's captures do not: the runtime goes with it.
+            app.manage(core::Kept::new(runtime));
+            Ok(())
         });
-        app.serve_runs(Arc::new(GuardSeat::default()), None, cancel)
-            .await
-    })
+    let app = builder
+        .build(tauri::generate_context!("tauri.conf.json"))
+        .map_err(|error| error.to_string())?;
+    app.run(|_app, event| match event {
+        // The last window was closed: the tray and the runs stay.
+        RunEvent::ExitRequested {
+            code: None, api, ..
+        } => api.prevent_exit(),
+        #[cfg(target_os = "macos")]
+        RunEvent::Reopen { .. } => window::focus(_app, None),
+        _ => {}
+    });
+    Ok(())
+}
+
+/// Everything that needs the opened program.
+fn begin(app: &tauri::AppHandle, page: Option<&str>) {
+    links::listen(app);
+    if let Err(error) = window::open(app, page) {
+        tracing::error!(%error, "the window does not open");
+    }
+    if let Err(error) = tray::show(app) {
+        tracing::warn!(%error, "there is no tray");
+    }
+    hotkeys::register(app);
+    updater::prepare(app);
+    pulse::start(app);
+    quit::on_signals(app);
+    first_paint::watch(app);
 }

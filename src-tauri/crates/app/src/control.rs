@@ -12,6 +12,8 @@ use openspace_store::RunId;
 use crate::inhibit::Inhibition;
 
 const PREFIX: &str = "control-";
+/// Between "taking the mouse" and taking it, for a person to object (ui.md 2.13.4).
+pub const COUNTDOWN: std::time::Duration = std::time::Duration::from_millis(1_500);
 
 /// An operating system's lock named after a display. It lies in the runtime folder, so two
 /// installations with different data folders respect each other too. Its content names the run that
@@ -34,13 +36,8 @@ struct Held {
 impl DisplayLock {
     /// The lock of `display` for `run`; nothing is taken yet.
     pub fn new(runtime: &Path, display: &str, run: RunId) -> Self {
-        let plain = |character: char| character.is_ascii_alphanumeric() || character == '.';
-        let name: String = display
-            .chars()
-            .map(|c| if plain(c) { c } else { '_' })
-            .collect();
         Self {
-            path: runtime.join(format!("{PREFIX}{name}.lock")),
+            path: path(runtime, display),
             run,
             held: Mutex::new(None),
         }
@@ -84,6 +81,15 @@ impl openspace_agent::Control for DisplayLock {
     }
 }
 
+fn path(runtime: &Path, display: &str) -> PathBuf {
+    let plain = |character: char| character.is_ascii_alphanumeric() || character == '.';
+    let name: String = display
+        .chars()
+        .map(|c| if plain(c) { c } else { '_' })
+        .collect();
+    runtime.join(format!("{PREFIX}{name}.lock"))
+}
+
 fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .create(true)
@@ -104,16 +110,22 @@ pub fn holders(runtime: &Path) -> Vec<RunId> {
             .to_str()
             .is_some_and(|name| name.starts_with(PREFIX))
     });
-    let held = locks.filter_map(|entry| {
-        let file = open(&entry.path()).ok()?;
-        // Shared: two who look must not take each other for a holder.
-        let busy = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
-        busy.then(|| std::fs::read_to_string(entry.path()).ok())
-            .flatten()?
-            .parse()
-            .ok()
-    });
-    held.collect()
+    locks.filter_map(|entry| holder(&entry.path())).collect()
+}
+
+/// The run that moves the mouse of a display now.
+pub(crate) fn controller(runtime: &Path, display: &str) -> Option<RunId> {
+    holder(&path(runtime, display))
+}
+
+fn holder(path: &Path) -> Option<RunId> {
+    let file = File::open(path).ok()?;
+    // Shared: two who look must not take each other for a holder.
+    let busy = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+    busy.then(|| std::fs::read_to_string(path).ok())
+        .flatten()?
+        .parse()
+        .ok()
 }
 
 #[cfg(test)]
@@ -130,6 +142,8 @@ mod tests {
         assert!(first.try_acquire().expect("lock") && first.try_acquire().expect("again"));
         assert!(!second.try_acquire().expect("busy"));
         assert_eq!(holders(folder.path()), std::slice::from_ref(&first.run));
+        assert_eq!(controller(folder.path(), ":7"), Some(first.run.clone()));
+        assert_eq!(controller(folder.path(), ":8"), None);
         assert!(lock(":8").try_acquire().expect("another display"));
         first.release();
         assert_eq!(holders(folder.path()), []);

@@ -8,7 +8,7 @@ use openspace_gui::{
 };
 use openspace_store::{RunId, Store};
 
-use crate::{App, Code, Display, Failure, RunSpec, failure::Result};
+use crate::{App, Code, Display, Failure, RunSpec, control_frame::masks, failure::Result};
 
 /// An opened display and what programs need to appear on it.
 pub(crate) struct OpenDisplay {
@@ -136,7 +136,7 @@ impl App {
     }
 }
 
-fn no_screen(error: &openspace_gui::ScreenError) -> Failure {
+pub(crate) fn no_screen(error: &openspace_gui::ScreenError) -> Failure {
     Failure::new(Code::Unavailable, error.to_string())
         .hint("on Linux, `--display private` gives the run a display of its own")
 }
@@ -163,6 +163,8 @@ pub(crate) fn private_size(text: &str) -> Result<(u32, u32)> {
 /// Windows of any process of ours, and the terminals that wait for answers, as the store knows them.
 pub(crate) struct OwnWindows {
     pub(crate) store: Store,
+    /// What stops a run, as the settings say.
+    pub(crate) stop_chord: Vec<Key>,
 }
 
 impl OffLimits for OwnWindows {
@@ -184,13 +186,16 @@ impl OffLimits for OwnWindows {
     }
 
     fn stop_chord(&self) -> Vec<Key> {
-        STOP_CHORD.to_vec()
+        self.stop_chord.clone()
     }
 }
 
-/// Ctrl+Alt+period, the emergency stop of the app: `XK_Control_L`, `XK_Alt_L`, `XK_period` of
-/// `X11/keysymdef.h`. No run may press it.
-const STOP_CHORD: [Key; 3] = [Key(0xffe3), Key(0xffe9), Key(0x2e)];
+/// The keys of the app's emergency stop, which no run may press; none where the person wants none.
+fn stop_chord(text: &str) -> Vec<Key> {
+    // What the settings hold was checked when they were read.
+    let chord = openspace_gui::key::parse_chord(text, openspace_gui::key::KeyOptions::default());
+    chord.map_or_else(|_| Vec::new(), |chord| chord.all().collect())
+}
 
 /// What the gui back end is made of.
 pub(crate) fn gui_options(
@@ -201,12 +206,14 @@ pub(crate) fn gui_options(
 ) -> openspace_gui::Options {
     let settings = app.values();
     let settings = &settings.screen;
-    let mut options = openspace_gui::Options::new(
-        platform.screen,
-        platform.input,
-        platform.tree,
-        profile.images,
-    );
+    let screen: Arc<dyn openspace_gui::Screen> = if spec.display == Display::Private {
+        platform.screen
+    } else {
+        let masks = masks(app.store.clone(), platform.display_name.clone());
+        Arc::new(openspace_gui::MaskedScreen::new(platform.screen, masks))
+    };
+    let mut options =
+        openspace_gui::Options::new(screen, platform.input, platform.tree, profile.images);
     options.coordinates = profile.coordinates;
     options.vision = profile.vision;
     options.monitor.clone_from(&spec.monitor);
@@ -214,6 +221,7 @@ pub(crate) fn gui_options(
     options.type_delay = std::time::Duration::from_millis(settings.type_delay_ms);
     options.off_limits = Some(Arc::new(OwnWindows {
         store: app.store.clone(),
+        stop_chord: stop_chord(&app.values().desktop.hotkey_stop),
     }));
     options.marker = Some(MARKER.to_owned());
     options.cmd_is_ctrl = settings.cmd_is_ctrl;

@@ -20,6 +20,7 @@ use tokio::sync::mpsc;
 use crate::{
     App, Code, Display, Failure, RunSpec,
     control::DisplayLock,
+    control_frame::Announced,
     conversation::{self, Resumed},
     demo::{self, Demo},
     display::{OpenDisplay, describe, gui_options},
@@ -211,7 +212,8 @@ impl App {
             guard.display(&run.id, &open.pids);
             variables = std::mem::take(&mut open.variables);
             let name = open.platform.display_name.clone();
-            control = Arc::new(DisplayLock::new(&self.paths.runtime, &name, run.id.clone()));
+            let lock = DisplayLock::new(&self.paths.runtime, &name, run.id.clone());
+            control = Arc::new(Announced::new(lock, self.store.clone(), name));
             _human = self.watch_human(&open, external.clone());
             let (platform, rest) = open.into_parts();
             screen_note = describe(&platform, spec, model.profile());

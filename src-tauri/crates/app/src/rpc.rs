@@ -16,6 +16,7 @@ pub mod answers;
 #[cfg(test)]
 mod bindings;
 pub mod demo;
+pub mod desktop;
 pub mod diagnostics;
 pub mod exports;
 mod files;
@@ -241,6 +242,9 @@ rpc! {
     model_test(models::ModelTestRequest) -> models::ModelTestResponse;
     /// Monitors of the person's display.
     monitors_list(Nothing) -> models::MonitorsListResponse;
+
+    /// The hotkeys of the app, and whether each works.
+    hotkeys_list(Nothing) -> desktop::HotkeysListResponse;
 
     /// The checks there are.
     checks_list(Nothing) -> diagnostics::ChecksListResponse;

@@ -23,6 +23,8 @@ pub struct Settings {
     pub storage: StorageSettings,
     /// What is written to the log.
     pub log: LogSettings,
+    /// How the app behaves beside its window.
+    pub desktop: DesktopSettings,
     /// `en` or `zh-Hans`; without it the language of the system.
     pub language: Option<String>,
 }
@@ -192,6 +194,38 @@ impl Default for LogSettings {
     }
 }
 
+/// `[desktop]`
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DesktopSettings {
+    /// Tell what happens while the window is not looked at.
+    pub notifications: bool,
+    /// Stops everything, whatever has the focus.
+    #[serde(deserialize_with = "checked::hotkey")]
+    pub hotkey_stop: String,
+    /// Shows the open questions.
+    #[serde(deserialize_with = "checked::hotkey")]
+    pub hotkey_approvals: String,
+    /// Begins a new task.
+    #[serde(deserialize_with = "checked::hotkey")]
+    pub hotkey_quick: String,
+    /// Pauses everything.
+    #[serde(deserialize_with = "checked::hotkey")]
+    pub hotkey_pause: String,
+}
+
+impl Default for DesktopSettings {
+    fn default() -> Self {
+        Self {
+            notifications: false,
+            hotkey_stop: "ctrl+alt+period".to_owned(),
+            hotkey_approvals: "ctrl+alt+a".to_owned(),
+            hotkey_quick: "ctrl+alt+space".to_owned(),
+            hotkey_pause: "ctrl+alt+p".to_owned(),
+        }
+    }
+}
+
 macro_rules! keys {
     ($($path:literal: $about:literal,)*) => {
         /// Every setting once, in the order of the reference.
@@ -226,6 +260,11 @@ keys! {
     "storage.frames_days": "Days after which pictures of runs are removed",
     "storage.frames_gb": "Gigabytes of pictures above which the oldest are removed",
     "log.level": "What is logged: error, warn, info, debug or trace",
+    "desktop.notifications": "Tell what happens while the window is not looked at",
+    "desktop.hotkey_stop": "Keys that stop everything, in any program; empty for none",
+    "desktop.hotkey_approvals": "Keys that show the open questions; empty for none",
+    "desktop.hotkey_quick": "Keys that begin a new task; empty for none",
+    "desktop.hotkey_pause": "Keys that pause everything; empty for none",
     "language": "en or zh-Hans; without it the language of the system",
 }
 

@@ -15,6 +15,7 @@ mod fake;
 pub mod geometry;
 pub mod input;
 pub mod key;
+mod mask;
 pub mod platform;
 pub mod record;
 pub mod screen;
@@ -28,6 +29,7 @@ pub use backend::{GuiBackend, Options};
 pub use error::GuiError;
 pub(crate) use input::Announcer;
 pub use input::{Button, Held, Input, InputError, Key, TellHeld, TypeOptions};
+pub use mask::{MaskedScreen, Masks};
 pub use screen::{
     Capture, InputPoint, InputRect, Monitor, Screen, ScreenError, ScreenState, Window,
 };

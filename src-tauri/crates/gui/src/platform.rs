@@ -24,6 +24,7 @@ mod windows;
 pub use linux::{
     private::PrivateDisplay,
     x11::{
+        frame::EdgeFrame,
         guard::{release_held, release_held_with},
         human::{HumanInput, HumanWatch},
     },

@@ -14,6 +14,7 @@ import type { ChecksListResponse } from "./ChecksListResponse";
 import type { DemoStartRequest } from "./DemoStartRequest";
 import type { ExportPreview } from "./ExportPreview";
 import type { Failure } from "./Failure";
+import type { HotkeysListResponse } from "./HotkeysListResponse";
 import type { Insights } from "./Insights";
 import type { InsightsRequest } from "./InsightsRequest";
 import type { MessageWithdrawRequest } from "./MessageWithdrawRequest";
@@ -114,6 +115,8 @@ export interface RpcSchema {
   model_test: [ModelTestRequest, ModelTestResponse];
   /** Monitors of the person's display. */
   monitors_list: [Nothing, MonitorsListResponse];
+  /** The hotkeys of the app, and whether each works. */
+  hotkeys_list: [Nothing, HotkeysListResponse];
   /** The checks there are. */
   checks_list: [Nothing, ChecksListResponse];
   /** Performs one check. */

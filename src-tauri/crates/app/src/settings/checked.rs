@@ -65,6 +65,26 @@ pub(super) fn private_size<'de, D: Deserializer<'de>>(from: D) -> Result<String,
     })
 }
 
+/// Keys for a hotkey: a modifier other than Shift, so that typing goes on, and one key; or nothing.
+pub(super) fn hotkey<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    checked(from, |text: &String| {
+        if text.trim().is_empty() {
+            return Ok(());
+        }
+        let chord =
+            openspace_gui::key::parse_chord(text, openspace_gui::key::KeyOptions::default())
+                .map_err(|error| error.to_string())?;
+        // XK_Shift_L and XK_Shift_R of X11/keysymdef.h.
+        let shift = |key: &openspace_gui::Key| matches!(key.0, 0xffe1 | 0xffe2);
+        if chord.keys.len() != 1 || chord.modifiers.iter().all(shift) {
+            return Err(format!(
+                "`{text}` is no hotkey; write Ctrl, Alt or Super with one key, such as ctrl+alt+p"
+            ));
+        }
+        Ok(())
+    })
+}
+
 /// A limit that something can stay below.
 pub(super) fn limit<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
     checked(from, |number: &Option<f64>| match number {

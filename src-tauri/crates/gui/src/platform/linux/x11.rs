@@ -4,6 +4,7 @@ pub(crate) mod authority;
 mod capture;
 mod clipboard;
 pub(crate) mod connection;
+pub(crate) mod frame;
 pub(crate) mod guard;
 pub(crate) mod human;
 mod input;

@@ -1,0 +1,41 @@
+//! What the web view of Linux must find in its environment before it starts.
+
+#[cfg(target_os = "linux")]
+use std::os::unix::process::CommandExt as _;
+
+/// WebKitGTK draws through DMA-BUF where it can, which shows nothing with some drivers; without it
+/// pictures take one more copy. A person who set the variable, to whatever, knows better.
+#[cfg(target_os = "linux")]
+const DMABUF: &str = "WEBKIT_DISABLE_DMABUF_RENDERER";
+/// Draws without the graphics card at all.
+#[cfg(target_os = "linux")]
+const COMPOSITING: &str = "WEBKIT_DISABLE_COMPOSITING_MODE";
+
+/// Starts this program again with the variable where it is not set: changing the environment of a
+/// running process is not safe, and the process stays the same.
+#[cfg(target_os = "linux")]
+pub(crate) fn choose() -> std::io::Result<()> {
+    if std::env::var_os(DMABUF).is_some() {
+        return Ok(());
+    }
+    Err(again(DMABUF)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn choose() -> std::io::Result<()> {
+    Ok(())
+}
+
+/// Becomes the same program, which draws without the graphics card.
+#[cfg(target_os = "linux")]
+pub(crate) fn safely() -> std::io::Error {
+    again(COMPOSITING).unwrap_or_else(|error| error)
+}
+
+#[cfg(target_os = "linux")]
+fn again(variable: &str) -> std::io::Result<std::io::Error> {
+    let mut command = std::process::Command::new(std::env::current_exe()?);
+    command.args(std::env::args_os().skip(1)).env(variable, "1");
+    // Returns only when it failed.
+    Ok(command.exec())
+}
