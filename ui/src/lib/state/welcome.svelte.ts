@@ -29,12 +29,13 @@ class Welcome {
   async begin(): Promise<void> {
     try {
       const known = await this.load();
-      if (this.kept.over || !["", "#", "#/", "#/tasks"].includes(location.hash)) return;
+      if (this.kept.over || !atStart()) return;
       if (!known) {
         const { runs } = await rpc("runs_list", { statuses: [], limit: 1 });
         if (runs.length > 0) return;
       }
-      router.go({ name: "welcome", step: this.kept.step });
+      // Somebody may have gone elsewhere meanwhile.
+      if (atStart()) router.go({ name: "welcome", step: this.kept.step });
     } catch {
       // Without an answer from the core the window shows its first page, which says so.
     }
@@ -60,6 +61,11 @@ class Welcome {
   did(step: Step): void {
     if (!this.kept.done.includes(step)) this.set({ done: [...this.kept.done, step] });
   }
+}
+
+/** The window shows its first page, and nobody asked for another one. */
+function atStart(): boolean {
+  return ["", "#", "#/", "#/tasks"].includes(location.hash);
 }
 
 function isKept(value: unknown): value is Kept {

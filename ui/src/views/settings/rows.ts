@@ -7,6 +7,7 @@ export const SECTIONS = [
   "models",
   "permissions",
   "safety",
+  "hotkeys",
   "appearance",
   "privacy",
   "about",
@@ -16,12 +17,12 @@ export type SectionName = (typeof SECTIONS)[number];
 /** How a setting of the core is changed. */
 export type Control =
   | { kind: "text" | "folder" | "switch" | "folders" | "model" | "monitor" | "preset" | "backends" }
+  | { kind: "hotkey"; name: string }
   | { kind: "number"; unit: MessageKey; whole: boolean }
   | { kind: "choice"; options: readonly { value: string; label: MessageKey }[] };
 
 /** A block that is more than one control. */
-export type BlockName =
-  "test" | "providers" | "permissions" | "rules" | "leaves" | "storage" | "about";
+export type BlockName = "test" | "keys" | "permissions" | "rules" | "leaves" | "storage" | "about";
 
 /** One row: a setting of the core, a trait of the window, or a block. */
 export type Row = { section: SectionName; label: MessageKey; help: MessageKey } & (
@@ -64,15 +65,16 @@ export const ROWS: readonly Row[] = [
   }),
   setting("general", "run.workspace", { kind: "folder" }),
   setting("general", "run.backends", { kind: "backends" }),
+  setting("general", "desktop.notifications", { kind: "switch" }),
   setting("general", "log.level", choice("log.level", ["error", "warn", "info", "debug", "trace"])),
 
   setting("models", "model.name", { kind: "model" }),
   { section: "models", block: "test", label: "ui.models.test.title", help: "ui.models.test.help" },
   {
     section: "models",
-    block: "providers",
-    label: "ui.models.providers",
-    help: "ui.models.providers.help",
+    block: "keys",
+    label: "ui.keys.title",
+    help: "ui.keys.help",
   },
   setting("models", "model.base_url", { kind: "text" }),
   setting("models", "model.hosted_computer", { kind: "switch" }),
@@ -100,6 +102,10 @@ export const ROWS: readonly Row[] = [
   ),
   setting("safety", "storage.frames_days", number("ui.unit.days")),
   setting("safety", "storage.frames_gb", number("ui.unit.gb", false)),
+
+  ...["stop", "pause", "approvals", "quick"].map((name) =>
+    setting("hotkeys", `desktop.hotkey_${name}`, { kind: "hotkey", name }),
+  ),
 
   look("theme"),
   look("contrast"),
