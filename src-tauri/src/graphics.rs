@@ -11,31 +11,38 @@ const DMABUF: &str = "WEBKIT_DISABLE_DMABUF_RENDERER";
 #[cfg(target_os = "linux")]
 const COMPOSITING: &str = "WEBKIT_DISABLE_COMPOSITING_MODE";
 
-/// Starts this program again with the variable where it is not set: changing the environment of a
-/// running process is not safe, and the process stays the same.
+/// Starts this program again under a name, by which its windows are classed, and with the variable
+/// where it is not set: changing the environment of a running process is not safe, and the process
+/// stays the same.
 #[cfg(target_os = "linux")]
-pub(crate) fn choose() -> std::io::Result<()> {
-    if std::env::var_os(DMABUF).is_some() {
+pub(crate) fn choose(name: &str) -> std::io::Result<()> {
+    let named = std::env::args_os()
+        .next()
+        .is_some_and(|first| first == name);
+    if named && std::env::var_os(DMABUF).is_some() {
         return Ok(());
     }
-    Err(again(DMABUF)?)
+    Err(again(name, DMABUF)?)
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn choose() -> std::io::Result<()> {
+pub(crate) fn choose(_name: &str) -> std::io::Result<()> {
     Ok(())
 }
 
 /// Becomes the same program, which draws without the graphics card.
 #[cfg(target_os = "linux")]
 pub(crate) fn safely() -> std::io::Error {
-    again(COMPOSITING).unwrap_or_else(|error| error)
+    again(super::NAME, COMPOSITING).unwrap_or_else(|error| error)
 }
 
 #[cfg(target_os = "linux")]
-fn again(variable: &str) -> std::io::Result<std::io::Error> {
+fn again(name: &str, variable: &str) -> std::io::Result<std::io::Error> {
     let mut command = std::process::Command::new(std::env::current_exe()?);
-    command.args(std::env::args_os().skip(1)).env(variable, "1");
+    command.arg0(name).args(std::env::args_os().skip(1));
+    if std::env::var_os(variable).is_none() {
+        command.env(variable, "1");
+    }
     // Returns only when it failed.
     Ok(command.exec())
 }

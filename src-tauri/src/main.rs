@@ -27,17 +27,20 @@ use std::{process::ExitCode, time::Instant};
 use openspace_app::Environment;
 use tauri::{Manager as _, RunEvent};
 
+/// How the window system classes our windows; no run may use them.
+const NAME: &str = "openspace-desktop";
 /// Shows the practice window instead of the app.
 const PRACTICE: &str = "--practice";
 
 fn main() -> ExitCode {
     let started = Instant::now();
-    if let Err(error) = graphics::choose() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let practises = arguments.iter().any(|argument| argument == PRACTICE);
+    if let Err(error) = graphics::choose(if practises { practice::NAME } else { NAME }) {
         // The window opens all the same; where the driver is broken it stays empty, and says so.
         log(&error);
     }
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if arguments.iter().any(|argument| argument == PRACTICE) {
+    if practises {
         return ended(practice::show());
     }
     ended(run(started, &arguments))

@@ -6,6 +6,9 @@
 use openspace_app::{Catalogue, Environment, Language};
 use tauri::{WebviewUrl, WebviewWindowBuilder, webview::PageLoadEvent};
 
+/// How the window system classes it, so that policies tell it from our other windows.
+pub(crate) const NAME: &str = "openspace-practice";
+
 /// Shows the window until it is closed.
 pub(crate) fn show() -> Result<(), String> {
     let environment = Environment::of_this_process();

@@ -1,6 +1,6 @@
 //! Looks at what happens and keeps tray, notifications and the pill up to date.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use openspace_app::{
     Catalogue, Failure, Language,
@@ -14,6 +14,8 @@ use tauri_plugin_notification::NotificationExt as _;
 const GATHER: Duration = Duration::from_millis(100);
 /// While something goes on: control is given and taken without an event.
 const LOOK: Duration = Duration::from_millis(250);
+/// How often the settings file is looked at, which any editor may change.
+const SETTINGS: Duration = Duration::from_secs(2);
 
 /// Begins to look.
 pub(crate) fn start(app: &AppHandle) {
@@ -35,7 +37,14 @@ async fn beat(app: &AppHandle, rpc: &Rpc) -> Result<(), Failure> {
     let store = &rpc.app().store;
     let mut watch = store.watch(store.read(|db| db.events().last_id()).await?)?;
     let mut notices = Notices::default();
+    let mut settings = SettingsSeen::now(rpc);
+    let mut registered = rpc.app().hotkeys();
     loop {
+        if rpc.app().hotkeys() != registered {
+            registered = rpc.app().hotkeys();
+            let app = app.clone();
+            tauri::async_runtime::spawn_blocking(move || super::hotkeys::register(&app));
+        }
         let overview = rpc.overview().await?;
         let texts = texts(rpc);
         super::tray::update(app, &texts, &overview, &working_keys(rpc).await);
@@ -46,20 +55,25 @@ async fn beat(app: &AppHandle, rpc: &Rpc) -> Result<(), Failure> {
         if rpc.app().values().desktop.notifications {
             told.iter().for_each(|notice| tell(app, notice));
         }
-        let next = async {
-            if overview.going.iter().any(|run| run.going) {
-                tokio::time::timeout(LOOK, watch.next()).await.ok()
-            } else {
-                Some(watch.next().await)
+        let idle = !overview.going.iter().any(|run| run.going);
+        let event = loop {
+            if settings.changed(rpc) {
+                if let Err(failure) = rpc.app().reload_settings() {
+                    tracing::warn!(%failure, "reading the changed settings");
+                }
+                break None;
+            }
+            let wait = if idle { SETTINGS } else { LOOK };
+            match tokio::time::timeout(wait, watch.next()).await {
+                Ok(event) => break Some(event),
+                Err(_) if idle => {}
+                Err(_) => break None,
             }
         };
-        if let Some(event) = next.await {
+        if let Some(event) = event {
             let end = tokio::time::Instant::now() + GATHER;
             let mut event = Some(event?);
-            while let Some(seen) = event {
-                if seen.topic == "settings" {
-                    changed(app, rpc, &seen.key);
-                }
+            while event.is_some() {
                 let more = tokio::time::timeout_at(end, watch.next()).await;
                 event = more.ok().transpose()?;
             }
@@ -67,15 +81,33 @@ async fn beat(app: &AppHandle, rpc: &Rpc) -> Result<(), Failure> {
     }
 }
 
-/// A setting changed, perhaps by another process.
-fn changed(app: &AppHandle, rpc: &Rpc, key: &str) {
-    if let Err(failure) = rpc.app().reload_settings() {
-        return tracing::warn!(%failure, "reading the changed settings");
+/// When the settings file was written last, as far as this process has read it.
+struct SettingsSeen {
+    looked: Instant,
+    written: Option<SystemTime>,
+}
+
+impl SettingsSeen {
+    fn now(rpc: &Rpc) -> Self {
+        Self {
+            looked: Instant::now(),
+            written: written(rpc),
+        }
     }
-    if key.starts_with("desktop.hotkey_") {
-        let app = app.clone();
-        tauri::async_runtime::spawn_blocking(move || super::hotkeys::register(&app));
+
+    fn changed(&mut self, rpc: &Rpc) -> bool {
+        if self.looked.elapsed() < SETTINGS {
+            return false;
+        }
+        let before = std::mem::replace(self, Self::now(rpc));
+        before.written != self.written
     }
+}
+
+fn written(rpc: &Rpc) -> Option<SystemTime> {
+    std::fs::metadata(&rpc.app().paths.config)
+        .and_then(|metadata| metadata.modified())
+        .ok()
 }
 
 /// The sentences in the language of the settings as they are now.

@@ -10,6 +10,8 @@ mod attacker;
 mod bad_input;
 mod cases;
 mod cli;
+#[cfg(all(feature = "desktop", target_os = "linux"))]
+mod desktop;
 mod keys;
 mod programs;
 mod rig;
