@@ -9,7 +9,7 @@ use crate::run::{cargo, run, words};
 pub(crate) fn generate() -> Result<ExitCode> {
     run(
         "bindings",
-        cargo()
+        cargo()?
             .args(words(
                 "test --quiet --package openspace-app --lib bindings_are_up_to_date",
             ))

@@ -5,10 +5,17 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use crate::run::{cargo, run, words};
+use crate::{
+    Consent, Purpose,
+    run::{cargo, run, words},
+    setup, ui,
+};
 
 pub(crate) fn all() -> Result<ExitCode> {
-    // Both are tried, so that one round tells everything.
+    // The lints see the app with its window, which needs a web view and contains the pages.
+    setup::install(&[Purpose::Desktop], Consent::Given)?;
+    ui::build()?;
+    // All are tried, so that one round tells everything.
     let formatted = run("format", cargo()?.args(words("fmt --all --check")));
     let clean = run(
         "lint",
@@ -16,7 +23,10 @@ pub(crate) fn all() -> Result<ExitCode> {
             "clippy --workspace --all-targets --features openspace-desktop/desktop --quiet -- --deny warnings",
         )),
     );
+    let pages =
+        ui::install().and_then(|()| run("ui", &mut ui::npm(&["run", "--silent", "check"])?));
     formatted?;
+    pages?;
     clean?;
     Ok(ExitCode::SUCCESS)
 }

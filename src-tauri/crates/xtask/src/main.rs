@@ -14,9 +14,11 @@ mod bench;
 mod bindings;
 mod check;
 mod demo;
+mod package;
 mod run;
 mod setup;
 mod test;
+mod ui;
 
 use std::process::ExitCode;
 
@@ -32,6 +34,7 @@ Commands:
   test [-- ARGS]               Run every test (ARGS go to `cargo test`)
   bench NAME [--json] [--quick] Measure against the budgets; NAME is gui or store
   bindings                     Generate the TypeScript of the windows' calls
+  package [-- ARGS]            Build what is installed: a .deb here (ARGS go to `tauri build`)
   check                        Formatting and lints, as the pipeline wants them
   help                         This text
 ";
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         "test" => test::all(rest),
         "bench" => bench::measure(rest),
         "bindings" if rest.is_empty() => bindings::generate(),
+        "package" => package::build(rest),
         "check" if rest.is_empty() => check::all(),
         "help" | "--help" | "-h" => {
             print!("{HELP}");

@@ -10,7 +10,10 @@ use std::{
 
 use anyhow::{Result, bail};
 
-use crate::run::{cargo, run, say, succeeds, which};
+use crate::{
+    run::{cargo, run, say, succeeds, which},
+    ui,
+};
 
 pub(crate) use packages::Purpose;
 use packages::{PACKAGES, Package};
@@ -28,10 +31,17 @@ pub(crate) enum Consent {
 /// Both are tried, whatever becomes of the first.
 pub(crate) fn everything() -> Result<ExitCode> {
     let built = run("build", cargo()?.args(["build", "--quiet"]));
-    let wanted = [Purpose::Demo, Purpose::Test, Purpose::Bench];
+    let wanted = [
+        Purpose::Demo,
+        Purpose::Test,
+        Purpose::Desktop,
+        Purpose::Bench,
+    ];
     let installed = install(&wanted, Consent::Given);
+    let pages = ui::build();
     built?;
     installed?;
+    pages?;
     say("ready: cargo xtask demo, cargo xtask test, cargo xtask bench gui");
     Ok(ExitCode::SUCCESS)
 }

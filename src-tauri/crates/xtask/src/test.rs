@@ -4,7 +4,7 @@ use std::{
     env, fs,
     io::{BufRead as _, BufReader},
     path::PathBuf,
-    process::{Command, ExitCode, Stdio},
+    process::{Command, ExitCode, ExitStatus, Stdio},
     time::Instant,
 };
 
@@ -12,8 +12,8 @@ use anyhow::{Context as _, Result};
 
 use crate::{
     Consent, Purpose,
-    run::{cargo, code, say, shown},
-    setup,
+    run::{built, cargo, code, say, shown, words},
+    setup, ui,
 };
 
 pub(crate) fn all(arguments: &[String]) -> Result<ExitCode> {
@@ -22,26 +22,47 @@ pub(crate) fn all(arguments: &[String]) -> Result<ExitCode> {
         _ => arguments,
     };
     setup::install(&[Purpose::Demo, Purpose::Test], Consent::Given)?;
+    ui::build()?;
     let home = Home::new()?;
+    let started = Instant::now();
+    let mut sum = Sum::default();
     let mut command = cargo()?;
     command
         .args(["test", "--workspace", "--no-fail-fast"])
         .args(arguments);
     make_safe(&mut command, &home);
-    command.stdin(Stdio::null()).stdout(Stdio::piped());
-    say(&format!("test: {}", shown(&command)));
-    let started = Instant::now();
-    let mut child = command.spawn().context("starting cargo")?;
-    let mut sum = Sum::default();
-    if let Some(output) = child.stdout.take() {
-        for line in BufReader::new(output).split(b'\n') {
-            let line = line.context("reading what the tests print")?;
-            let line = String::from_utf8_lossy(&line);
-            println!("{line}");
-            sum.add(&line);
+    let mut worst = watch(command, &mut sum)?;
+    // Who chose tests by name chose among cargo's.
+    if arguments.is_empty() && cfg!(target_os = "linux") {
+        // The app with its window, apart from the rest: so that the lean program is tested lean.
+        setup::install(&[Purpose::Desktop], Consent::Given)?;
+        for chosen in [
+            "--bin openspace-desktop",
+            // Each starts windows of its own; at once they would wait for each other.
+            "--test it -- desktop:: --skip programs:: --test-threads=2",
+        ] {
+            let mut command = cargo()?;
+            command
+                .args(words("test --features desktop --no-fail-fast"))
+                .args(words(chosen));
+            make_safe(&mut command, &home);
+            let status = watch(command, &mut sum)?;
+            if worst.success() {
+                worst = status;
+            }
         }
     }
-    let status = child.wait().context("waiting for cargo")?;
+    if arguments.is_empty() {
+        for script in ["test", "test:browser"] {
+            let mut command = ui::npm(&["run", "--silent", script])?;
+            make_safe(&mut command, &home);
+            command.env("OPENSPACE_BINARY", built("debug", "openspace")?);
+            let status = watch(command, &mut sum)?;
+            if worst.success() {
+                worst = status;
+            }
+        }
+    }
     let Sum {
         binaries,
         passed,
@@ -52,7 +73,27 @@ pub(crate) fn all(arguments: &[String]) -> Result<ExitCode> {
         "test: {passed} passed, {failed} failed, {ignored} ignored in {binaries} binaries, {:.1} s",
         started.elapsed().as_secs_f64()
     ));
-    Ok(code(status))
+    Ok(code(worst))
+}
+
+/// Runs tests, passing on what they print and counting.
+fn watch(mut command: Command, sum: &mut Sum) -> Result<ExitStatus> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    say(&format!("test: {}", shown(&command)));
+    let mut child = command
+        .spawn()
+        .with_context(|| format!("starting {}", shown(&command)))?;
+    if let Some(output) = child.stdout.take() {
+        for line in BufReader::new(output).split(b'\n') {
+            let line = line.context("reading what the tests print")?;
+            let line = String::from_utf8_lossy(&line);
+            println!("{line}");
+            sum.add(&line);
+        }
+    }
+    child
+        .wait()
+        .with_context(|| format!("waiting for {}", shown(&command)))
 }
 
 /// The closing lines of all test binaries together.
@@ -65,8 +106,15 @@ struct Sum {
 }
 
 impl Sum {
-    /// Takes in `test result: ok. 34 passed; 0 failed; 0 ignored; …`.
+    /// Takes in `test result: ok. 34 passed; 0 failed; 0 ignored; …`, and the window's
+    /// `34 passed, 0 failed`.
     fn add(&mut self, line: &str) {
+        if let Some((passed, failed)) = of_the_window(line) {
+            self.binaries += 1;
+            self.passed += passed;
+            self.failed += failed;
+            return;
+        }
         let Some(result) = line.strip_prefix("test result: ") else {
             return;
         };
@@ -85,6 +133,14 @@ impl Sum {
             }
         }
     }
+}
+
+fn of_the_window(line: &str) -> Option<(usize, usize)> {
+    let (passed, failed) = line
+        .trim_end()
+        .strip_suffix(" failed")?
+        .split_once(" passed, ")?;
+    Some((passed.parse().ok()?, failed.parse().ok()?))
 }
 
 /// An empty home folder, gone afterwards.
@@ -160,15 +216,17 @@ mod tests {
             "running 3 tests",
             "test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s",
             "test result: FAILED. 4 passed; 2 failed; 0 ignored; 0 measured; 5 filtered out; finished in 1.00s",
+            "10 passed, 1 failed",
+            "a line that says 3 passed, 4 failed",
         ] {
             sum.add(line);
         }
         assert_eq!(
             sum,
             Sum {
-                binaries: 2,
-                passed: 7,
-                failed: 2,
+                binaries: 3,
+                passed: 17,
+                failed: 3,
                 ignored: 1
             }
         );

@@ -7,6 +7,8 @@ pub(crate) enum Purpose {
     Demo,
     /// `cargo xtask test` as well.
     Test,
+    /// Building the app with its window, and testing it.
+    Desktop,
     /// `cargo xtask bench`, to compile what we are compared with.
     Bench,
 }
@@ -35,7 +37,7 @@ const fn package(
     }
 }
 
-use Purpose::{Bench, Demo, Test};
+use Purpose::{Bench, Demo, Desktop, Test};
 
 /// All of them.
 pub(crate) const PACKAGES: &[Package] = &[
@@ -110,6 +112,30 @@ pub(crate) const PACKAGES: &[Package] = &[
     ),
     package(Test, "i3lock", Some("i3lock"), "a locker of the screen"),
     package(Test, "procps", Some("ps"), "which processes are left"),
+    package(
+        Desktop,
+        "libwebkit2gtk-4.1-dev",
+        None,
+        "the web view in the window",
+    ),
+    package(
+        Desktop,
+        "libayatana-appindicator3-dev",
+        None,
+        "the icon in the tray",
+    ),
+    package(
+        Desktop,
+        "webkit2gtk-driver",
+        Some("WebKitWebDriver"),
+        "looks into the page of the real window",
+    ),
+    package(
+        Desktop,
+        "xdotool",
+        Some("xdotool"),
+        "presses keys as a person does, and finds windows",
+    ),
     package(
         Bench,
         "pkg-config",
