@@ -21,6 +21,7 @@ pub mod diagnostics;
 pub mod exports;
 mod files;
 pub mod insights;
+pub mod keys;
 pub mod models;
 pub mod run_detail;
 pub mod runs;
@@ -201,6 +202,8 @@ rpc! {
     run_continue(starts::RunContinueRequest) -> Nothing;
     /// Pauses, resumes, takes over, hands back, or says something.
     run_command(starts::RunCommandRequest) -> Nothing;
+    /// Deletes a run that ended, with its pictures and files.
+    run_delete(runs::RunRequestById) -> Nothing;
     /// Takes back words that the run has not heard yet.
     run_message_withdraw(starts::MessageWithdrawRequest) -> starts::MessageWithdrawn;
     /// Stops a run; returns once it has ended.
@@ -240,6 +243,18 @@ rpc! {
     models_list(Nothing) -> models::ModelsListResponse;
     /// Asks a model for a sign of life.
     model_test(models::ModelTestRequest) -> models::ModelTestResponse;
+    /// Providers and where their keys are; never a key.
+    keys_list(Nothing) -> keys::KeysListResponse;
+    /// Keeps a key.
+    key_set(keys::KeySetRequest) -> keys::KeyView;
+    /// Removes a kept key.
+    key_remove(keys::KeyRemoveRequest) -> Nothing;
+    /// Sends the cheapest request that proves a key.
+    key_test(keys::KeyTestRequest) -> keys::KeyTestResponse;
+    /// Protects the file of keys in another way.
+    keys_protect(keys::KeysProtectRequest) -> Nothing;
+    /// Opens the file of keys with a passphrase, until this process ends.
+    keys_unlock(keys::KeysUnlockRequest) -> Nothing;
     /// Monitors of the person's display.
     monitors_list(Nothing) -> models::MonitorsListResponse;
 

@@ -17,6 +17,14 @@ import type { Failure } from "./Failure";
 import type { HotkeysListResponse } from "./HotkeysListResponse";
 import type { Insights } from "./Insights";
 import type { InsightsRequest } from "./InsightsRequest";
+import type { KeyRemoveRequest } from "./KeyRemoveRequest";
+import type { KeySetRequest } from "./KeySetRequest";
+import type { KeyTestRequest } from "./KeyTestRequest";
+import type { KeyTestResponse } from "./KeyTestResponse";
+import type { KeyView } from "./KeyView";
+import type { KeysListResponse } from "./KeysListResponse";
+import type { KeysProtectRequest } from "./KeysProtectRequest";
+import type { KeysUnlockRequest } from "./KeysUnlockRequest";
 import type { MessageWithdrawRequest } from "./MessageWithdrawRequest";
 import type { MessageWithdrawn } from "./MessageWithdrawn";
 import type { ModelTestRequest } from "./ModelTestRequest";
@@ -77,6 +85,8 @@ export interface RpcSchema {
   run_continue: [RunContinueRequest, Nothing];
   /** Pauses, resumes, takes over, hands back, or says something. */
   run_command: [RunCommandRequest, Nothing];
+  /** Deletes a run that ended, with its pictures and files. */
+  run_delete: [RunRequestById, Nothing];
   /** Takes back words that the run has not heard yet. */
   run_message_withdraw: [MessageWithdrawRequest, MessageWithdrawn];
   /** Stops a run; returns once it has ended. */
@@ -113,6 +123,18 @@ export interface RpcSchema {
   models_list: [Nothing, ModelsListResponse];
   /** Asks a model for a sign of life. */
   model_test: [ModelTestRequest, ModelTestResponse];
+  /** Providers and where their keys are; never a key. */
+  keys_list: [Nothing, KeysListResponse];
+  /** Keeps a key. */
+  key_set: [KeySetRequest, KeyView];
+  /** Removes a kept key. */
+  key_remove: [KeyRemoveRequest, Nothing];
+  /** Sends the cheapest request that proves a key. */
+  key_test: [KeyTestRequest, KeyTestResponse];
+  /** Protects the file of keys in another way. */
+  keys_protect: [KeysProtectRequest, Nothing];
+  /** Opens the file of keys with a passphrase, until this process ends. */
+  keys_unlock: [KeysUnlockRequest, Nothing];
   /** Monitors of the person's display. */
   monitors_list: [Nothing, MonitorsListResponse];
   /** The hotkeys of the app, and whether each works. */

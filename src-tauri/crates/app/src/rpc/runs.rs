@@ -3,7 +3,7 @@
 use openspace_store::{Db, Run, RunFilter, RunStatus, Usage};
 use serde_json::Value;
 
-use super::{Call, payload};
+use super::{Call, Nothing, payload};
 use crate::{App, Code, Failure, control::holders, failure::Result};
 
 /// Most rows of one answer.
@@ -177,6 +177,17 @@ impl Call<'_> {
             runs: self.app.summaries(runs),
             cursor,
         })
+    }
+
+    pub(super) async fn run_delete(&self, request: RunRequestById) -> Result<Nothing> {
+        self.app.refuse_runs("delete runs")?;
+        self.refuse_while_controlled(None).await?;
+        let run = self.app.find_run(&request.run).await?;
+        self.app
+            .store
+            .spawn(move |store| store.delete_run(&run.id))
+            .await?;
+        Ok(Nothing {})
     }
 
     pub(super) async fn runs_get(&self, request: RunsGetRequest) -> Result<RunsListResponse> {
