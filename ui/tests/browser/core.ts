@@ -1,0 +1,178 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { Model } from "./model";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const BINARY = process.env.OPENSPACE_BINARY ?? join(ROOT, "target/debug/openspace");
+const PAGES = process.env.OPENSPACE_PAGES ?? join(ROOT, "ui/dist");
+const BROWSER = process.env.CHROMIUM ?? "/usr/bin/chromium";
+
+interface Look {
+  dark?: boolean;
+  width?: number;
+  height?: number;
+  zoom?: number;
+}
+
+/** The real core with a home and a model of its own, whose server can be started again. */
+export class Core {
+  readonly home = mkdtempSync(join(tmpdir(), "openspace-ui-"));
+  readonly model = new Model();
+  readonly errors: string[] = [];
+  address = "";
+  #server: ChildProcess | undefined;
+  #browser: Browser | undefined;
+  readonly #runs = new Set<ChildProcess>();
+
+  /** Variables on top of the plain ones: settings that a test wants locked. */
+  constructor(private readonly variables: Record<string, string> = {}) {}
+
+  get #environment(): Record<string, string> {
+    return {
+      PATH: process.env.PATH ?? "",
+      HOME: this.home,
+      OPENSPACE_HOME: join(this.home, "data"),
+      XDG_RUNTIME_DIR: this.home,
+      LANG: "C.UTF-8",
+      OPENSPACE_LLM_API_KEY: "sk-test-1234567890",
+      OPENSPACE_LLM_API_BASE: this.model.address,
+      ...this.variables,
+    };
+  }
+
+  async start(): Promise<this> {
+    if (!existsSync(BINARY)) throw new Error(`build the program first: there is no ${BINARY}`);
+    mkdirSync(join(this.home, "work"), { recursive: true });
+    await this.model.start();
+    this.#browser = await chromium.launch({
+      executablePath: BROWSER,
+      args: ["--no-sandbox", "--disable-gpu"],
+    });
+    await this.serve();
+    return this;
+  }
+
+  /** Starts the server. */
+  async serve(): Promise<void> {
+    const server = spawn(BINARY, ["serve", "--json", "--ui", PAGES], {
+      env: this.#environment,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    this.#server = server;
+    this.address = await new Promise<string>((resolve, reject) => {
+      let text = "";
+      server.stdout.on("data", (part: Buffer) => {
+        text += part.toString();
+        const found = /http:\/\/[^"\s]+#token=[^"\s]+/.exec(text);
+        if (found) resolve(found[0]);
+      });
+      server.once("exit", (code) => reject(new Error(`the server ended with ${code}: ${text}`)));
+    });
+  }
+
+  /** Kills the server as a crash would. */
+  async crash(): Promise<void> {
+    await ended(this.#server, "SIGKILL");
+  }
+
+  /** A task in a process of its own, as in a terminal that waits for approvals. */
+  task(text: string): ChildProcess {
+    const run = spawn(
+      BINARY,
+      [
+        "run",
+        text,
+        "--model",
+        "openai/test",
+        "--backends",
+        "shell",
+        "--workspace",
+        join(this.home, "work"),
+        "--wait-approval",
+        "10m",
+        "--json",
+      ],
+      { env: this.#environment, stdio: "ignore" },
+    );
+    this.#runs.add(run);
+    run.once("exit", () => this.#runs.delete(run));
+    return run;
+  }
+
+  /** A task from beginning to end. */
+  async finished(text: string): Promise<void> {
+    const run = this.task(text);
+    await new Promise((resolve) => run.once("exit", resolve));
+  }
+
+  /** A window with a profile of its own. */
+  async open(hash = "/tasks", look: Look = {}): Promise<Page> {
+    const context = await this.#context(look);
+    const page = await context.newPage();
+    page.on("pageerror", (error) => this.errors.push(error.message));
+    page.on("console", (message) => {
+      if (message.type() === "error" && !message.text().includes("ERR_")) {
+        this.errors.push(message.text());
+      }
+    });
+    await page.goto(`${this.address}&${hash}`);
+    await page.getByText("OpenSpace", { exact: true }).first().waitFor();
+    return page;
+  }
+
+  async #context(look: Look): Promise<BrowserContext> {
+    if (!this.#browser) throw new Error("not started");
+    const context = await this.#browser.newContext({
+      viewport: { width: look.width ?? 1280, height: look.height ?? 832 },
+      colorScheme: look.dark ? "dark" : "light",
+      reducedMotion: "reduce",
+      locale: "en-US",
+    });
+    context.setDefaultTimeout(15_000);
+    if (look.zoom) {
+      await context.addInitScript(
+        (zoom) => localStorage.setItem("openspace-look", JSON.stringify({ zoom })),
+        look.zoom,
+      );
+    }
+    return context;
+  }
+
+  /** Asks the core what a page may ask. */
+  async ask<T>(name: string, request: object = {}): Promise<T> {
+    const [base = "", token = ""] = this.address.split("#token=");
+    const response = await fetch(`${base}rpc`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Authorization: `Bearer ${token}` },
+      body: JSON.stringify({ name, request }),
+    });
+    const answer = (await response.json()) as { ok?: T; failure?: { message: string } };
+    if (answer.failure) throw new Error(answer.failure.message);
+    return answer.ok as T;
+  }
+
+  /** The first steps are done with: pages open where they are asked for. */
+  async past(): Promise<void> {
+    const value = { step: "safety", done: [], over: true, demo: null };
+    await this.ask("ui_state_set", { key: "welcome", value });
+  }
+
+  async end(): Promise<void> {
+    await this.#browser?.close();
+    for (const run of this.#runs) await ended(run, "SIGKILL");
+    await ended(this.#server, "SIGINT");
+    await this.model.end();
+    rmSync(this.home, { recursive: true, force: true });
+  }
+}
+
+async function ended(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return;
+  const gone = new Promise((resolve) => child.once("exit", resolve));
+  child.kill(signal);
+  await gone;
+}
