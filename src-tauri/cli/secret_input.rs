@@ -45,10 +45,9 @@ fn ask_here(prompt: &str) -> std::io::Result<Option<Secret<String>>> {
     let typed = loop {
         match terminal.read(&mut byte) {
             Ok(1..) => {}
-            Ok(0) => break None,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             // The terminal is gone.
-            Err(_) => break None,
+            Ok(0) | Err(_) => break None,
         }
         match line.take(byte[0]) {
             Typed::More => {}

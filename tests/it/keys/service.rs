@@ -50,6 +50,21 @@ impl Items {
             .clone()
     }
 
+    /// Keeps an item, in place of the one with the same attributes if that is wished, and says where.
+    fn put(
+        &self,
+        attributes: HashMap<String, String>,
+        value: Vec<u8>,
+        replace: bool,
+    ) -> OwnedObjectPath {
+        let mut items = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if replace {
+            items.retain(|(old, _)| *old != attributes);
+        }
+        items.push((attributes, value));
+        item(items.len() - 1)
+    }
+
     pub(super) fn clear(&self) {
         self.0
             .lock()
@@ -96,7 +111,7 @@ impl FakeKeychain {
     pub(super) fn start(bus: &str, mood: Mood, items: &Items) -> Self {
         let (calls, reads) = (Arc::default(), Arc::default());
         let (stop, stopped) = tokio::sync::oneshot::channel();
-        let (ready, is_ready) = mpsc::channel();
+        let (up, is_up) = mpsc::channel();
         let serving = Serving {
             mood,
             items: items.clone(),
@@ -117,14 +132,14 @@ impl FakeKeychain {
                     .expect("the bus");
                 let messages = MessageStream::from(connection.clone());
                 take_name(&connection).await;
-                ready.send(()).expect("the test waits");
+                up.send(()).expect("the test waits");
                 tokio::select! {
                     () = serving.serve(&connection, messages) => {}
                     _ = stopped => {}
                 }
             });
         });
-        is_ready
+        is_up
             .recv_timeout(std::time::Duration::from_secs(20))
             .expect("it is on the bus");
         Self {
@@ -262,13 +277,7 @@ impl Serving {
                     .remove("org.freedesktop.Secret.Item.Attributes")
                     .expect("attributes");
                 let attributes: HashMap<String, String> = attributes.try_into()?;
-                let mut items = self.items.0.lock().unwrap_or_else(PoisonError::into_inner);
-                if replace {
-                    items.retain(|(old, _)| *old != attributes);
-                }
-                items.push((attributes, secret.2));
-                let made = item(items.len() - 1);
-                drop(items);
+                let made = self.items.put(attributes, secret.2, replace);
                 bus.reply(&header, &(made, path(NONE))).await
             }
             other => panic!("nobody needs `{other}`"),

@@ -18,9 +18,10 @@ pub(crate) fn explained(error: &SecretsError, provider: Option<&Provider>) -> Fa
         None => failure,
     };
     let failure = match error {
-        SecretsError::Keychain(KeychainError::NoAnswer | KeychainError::Died)
+        SecretsError::Keychain(
+            KeychainError::NoAnswer | KeychainError::Died | KeychainError::Locked { asking: true },
+        )
         | SecretsError::Busy => failure.retryable(),
-        SecretsError::Keychain(KeychainError::Locked { asking: true }) => failure.retryable(),
         _ => failure,
     };
     failure.hint(hint(error, provider))
