@@ -120,7 +120,7 @@ export class Core {
       }
     });
     await page.goto(`${this.address}&${hash}`);
-    await page.getByText("OpenSpace", { exact: true }).first().waitFor();
+    await page.locator("footer").waitFor();
     return page;
   }
 

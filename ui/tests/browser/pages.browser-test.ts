@@ -43,6 +43,9 @@ describe("the first run", () => {
     await page.getByText("no AI model is used", { exact: false }).waitFor();
     await page.getByRole("button", { name: "Start the demo" }).click();
     await page.getByRole("button", { name: "Allow once" }).click({ timeout: 40_000 });
+    // Deleting for good takes two presses, and two at once are one.
+    await page.waitForTimeout(700);
+    await page.getByRole("button", { name: "Press again to allow" }).click();
     await page.getByText("The demo has ended: done.").waitFor({ timeout: 40_000 });
     await page.context().close();
   });
