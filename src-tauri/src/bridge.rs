@@ -109,6 +109,7 @@ pub(crate) async fn subscribe(
 }
 
 /// Ends a subscription of the same window.
+#[expect(clippy::needless_pass_by_value, reason = "the form of a command")]
 #[tauri::command]
 pub(crate) fn unsubscribe(
     webview: Webview,

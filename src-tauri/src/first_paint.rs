@@ -47,6 +47,7 @@ impl FirstPaint {
 }
 
 /// The page says that it can be seen.
+#[expect(clippy::needless_pass_by_value, reason = "the form of a command")]
 #[tauri::command]
 pub(crate) fn painted(first: State<'_, FirstPaint>) {
     if !first.told.swap(true, Ordering::Relaxed) {

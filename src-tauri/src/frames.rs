@@ -8,6 +8,7 @@ use tauri::{
 
 pub(crate) const SCHEME: &str = "openspace-frame";
 
+#[expect(clippy::needless_pass_by_value, reason = "the form of a handler")]
 pub(crate) fn answer<R: Runtime>(
     context: UriSchemeContext<'_, R>,
     request: Request<Vec<u8>>,

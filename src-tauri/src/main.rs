@@ -64,6 +64,7 @@ fn log(error: &dyn std::fmt::Display) {
     eprintln!("openspace-desktop: {error}");
 }
 
+#[expect(clippy::exit, reason = "what the macro of the context contains")]
 fn run(started: Instant, arguments: &[String]) -> Result<(), String> {
     let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
     tauri::async_runtime::set(runtime.handle().clone());

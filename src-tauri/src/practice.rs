@@ -10,6 +10,7 @@ use tauri::{WebviewUrl, WebviewWindowBuilder, webview::PageLoadEvent};
 pub(crate) const NAME: &str = "openspace-practice";
 
 /// Shows the window until it is closed.
+#[expect(clippy::exit, reason = "what the macro of the context contains")]
 pub(crate) fn show() -> Result<(), String> {
     let environment = Environment::of_this_process();
     let locale = ["LC_ALL", "LC_MESSAGES", "LANG"]

@@ -53,7 +53,9 @@ async fn beat(app: &AppHandle, rpc: &Rpc) -> Result<(), Failure> {
         let looked_at = super::window::is_looked_at(app);
         let told = notices.next(&overview, &ended, Instant::now(), looked_at);
         if rpc.app().values().desktop.notifications {
-            told.iter().for_each(|notice| tell(app, notice));
+            for notice in &told {
+                tell(app, notice);
+            }
         }
         let idle = !overview.going.iter().any(|run| run.going);
         let event = loop {

@@ -6,9 +6,11 @@ use tauri::{AppHandle, Manager as _};
 use tauri_plugin_dialog::{DialogExt as _, MessageDialogButtons};
 use tauri_plugin_updater::UpdaterExt as _;
 
-/// Whether this build can be updated.
+/// Whether this build can be updated: its configuration has a key that signatures are checked with.
 pub(crate) fn is_there(app: &AppHandle) -> bool {
-    app.config().plugins.0.contains_key("updater")
+    let updater = app.config().plugins.0.get("updater");
+    let key = updater.and_then(|updater| updater.get("pubkey")?.as_str());
+    key.is_some_and(|key| !key.is_empty())
 }
 
 /// Makes updates possible where the configuration allows them.

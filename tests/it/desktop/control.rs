@@ -100,9 +100,10 @@ fn the_practice_window_may_be_clicked() {
         .set_script(Script::decide(|seen: &SeenRequest| match seen.turns() {
             0 => Turn::screenshot(),
             1 => {
-                let width = seen
-                    .newest_image()
-                    .map_or(SCREEN, |picture| picture.width());
+                let width = match seen.newest_image() {
+                    Some(picture) => picture.width(),
+                    None => SCREEN,
+                };
                 // The field for a name, in a window whose place the test has chosen.
                 let sent = |at: u32| (at * width / SCREEN) as i32;
                 let field = (sent(449), sent(236));

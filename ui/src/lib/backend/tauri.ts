@@ -1,4 +1,4 @@
-import { Channel, invoke } from "@tauri-apps/api/core";
+import { Channel, convertFileSrc, invoke } from "@tauri-apps/api/core";
 import { getCurrentWindow } from "@tauri-apps/api/window";
 import { open } from "@tauri-apps/plugin-dialog";
 import { openPath, revealItemInDir } from "@tauri-apps/plugin-opener";
@@ -62,7 +62,8 @@ export class TauriBackend implements Backend {
   }
 
   frame(id: string, width?: number): Promise<string> {
-    const address = `openspace-frame://localhost/${encodeURIComponent(id)}`;
+    // Windows reaches schemes of one's own by http.
+    const address = convertFileSrc(id, "openspace-frame");
     return Promise.resolve(width ? `${address}?w=${width}` : address);
   }
 }
