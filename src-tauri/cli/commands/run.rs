@@ -182,6 +182,9 @@ pub(crate) fn report(catalogue: &Catalogue, run: &RunId, outcome: &Outcome, show
     for path in paths {
         output::note(&catalogue.render("run.changed", &[("path", &path.display().to_string())]));
     }
+    let counted = |what: &str, count: String| {
+        catalogue.render(&format!("run.summary.{what}"), &[("count", &count)])
+    };
     output::note(&catalogue.render(
         "run.summary",
         &[
@@ -189,9 +192,12 @@ pub(crate) fn report(catalogue: &Catalogue, run: &RunId, outcome: &Outcome, show
                 "status",
                 &catalogue.render(&format!("status.{}", outcome.status), &[]),
             ),
-            ("steps", &outcome.used.steps.to_string()),
+            ("steps", &counted("steps", outcome.used.steps.to_string())),
             ("time", &output::duration(outcome.used.active_ms)),
-            ("tokens", &outcome.used.usage.total().to_string()),
+            (
+                "tokens",
+                &counted("tokens", outcome.used.usage.total().to_string()),
+            ),
         ],
     ));
     match outcome.status {
@@ -233,7 +239,7 @@ fn reason_text(catalogue: &Catalogue, reason: &Reason, outcome: &Outcome) -> Str
             catalogue.render("reason.gave_up", &[("text", &output::harmless(text))])
         }
         Reason::NoEffect { actions } => {
-            catalogue.render("reason.no_effect", &[("actions", &actions.to_string())])
+            catalogue.render("reason.no_effect", &[("count", &actions.to_string())])
         }
         Reason::Model { message, .. } => {
             catalogue.render("reason.model", &[("message", &output::harmless(message))])

@@ -92,8 +92,9 @@ class Speaker {
     if (typeof document !== "undefined") document.documentElement.lang = this.locale;
   }
 
+  /** Whether there is a sentence, in one form or in one for each number. */
   has(key: string): boolean {
-    return key in this.#messages;
+    return key in this.#messages || `${key}.other` in this.#messages;
   }
 
   /** A sentence; its key where there is none, so that nothing is hidden. */

@@ -41,6 +41,7 @@ impl Language {
 /// The sentences of one language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Catalogue {
+    language: Language,
     sentences: BTreeMap<String, String>,
 }
 
@@ -52,18 +53,34 @@ impl Catalogue {
             Language::SimplifiedChinese => SIMPLIFIED_CHINESE,
         };
         let sentences = serde_json::from_str(text).context("reading the built-in sentences")?;
-        Ok(Self { sentences })
+        Ok(Self {
+            language,
+            sentences,
+        })
     }
 
-    /// Whether there is a sentence for `key`.
+    /// Whether there is a sentence for `key`, in one form or in one for each number.
     pub fn has(&self, key: &str) -> bool {
-        self.sentences.contains_key(key)
+        self.sentences.contains_key(key) || self.sentences.contains_key(&format!("{key}.other"))
     }
 
-    /// The sentence for `key` with `{name}` replaced by the parameters' values. A key without a
-    /// sentence is shown as it is, so that nothing is hidden.
+    /// The template for `key`. What counts something has `key.one` and `key.other` instead, and the
+    /// parameter `count` chooses; Chinese has no singular.
+    fn template(&self, key: &str, parameters: &[(&str, &str)]) -> Option<&String> {
+        self.sentences.get(key).or_else(|| {
+            let (_, count) = parameters.iter().find(|(name, _)| *name == "count")?;
+            let form = match self.language {
+                Language::English if *count == "1" => "one",
+                Language::English | Language::SimplifiedChinese => "other",
+            };
+            self.sentences.get(&format!("{key}.{form}"))
+        })
+    }
+
+    /// The sentence for `key` with `{name}` replaced by the parameters' values, in the number that
+    /// `count` asks for. A key without a sentence is shown as it is, so that nothing is hidden.
     pub fn render(&self, key: &str, parameters: &[(&str, &str)]) -> String {
-        let Some(template) = self.sentences.get(key) else {
+        let Some(template) = self.template(key, parameters) else {
             return key.to_owned();
         };
         let mut text = String::with_capacity(template.len());
@@ -104,9 +121,11 @@ impl Catalogue {
                     .map(|(key, value)| (key.clone(), short(value))),
             );
         }
-        if let Some(actions) = arguments.get("actions").and_then(Value::as_array) {
-            values.push(("count".to_owned(), actions.len().to_string()));
-        }
+        let actions = arguments.get("actions").and_then(Value::as_array);
+        // Always there, because it chooses the number; in front, so that no argument of the model's
+        // takes its place.
+        let count = actions.map_or(0, Vec::len).to_string();
+        values.insert(0, ("count".to_owned(), count));
         let parameters: Vec<(&str, &str)> = values
             .iter()
             .map(|(key, value)| (key.as_str(), value.as_str()))
@@ -181,6 +200,47 @@ mod tests {
             english().call("weather__today", &json!({})),
             "weather__today"
         );
+    }
+
+    /// One thing is one thing, in English; Chinese says it the same way for every number.
+    #[test]
+    fn sentences_agree_with_their_number() {
+        let chinese = Catalogue::load(Language::SimplifiedChinese).expect("built in");
+        let say = |catalogue: &Catalogue, key: &str, count: &str| {
+            catalogue.render(key, &[("count", count)])
+        };
+        let english = english();
+        assert_eq!(
+            say(&english, "reason.no_effect", "1"),
+            "1 action on the screen changed nothing"
+        );
+        assert_eq!(
+            say(&english, "reason.no_effect", "6"),
+            "6 actions on the screen in a row changed nothing"
+        );
+        assert_eq!(say(&english, "run.summary.steps", "1"), "1 step");
+        assert_eq!(say(&english, "run.summary.steps", "0"), "0 steps");
+        assert_eq!(say(&english, "run.summary.tokens", "11"), "11 tokens");
+        assert_eq!(say(&chinese, "run.summary.steps", "1"), "1 步");
+        assert_eq!(say(&chinese, "run.summary.steps", "2"), "2 步");
+        assert_eq!(
+            say(&chinese, "reason.no_effect", "6"),
+            "连续 6 次屏幕操作没有产生变化"
+        );
+    }
+
+    /// A batch counts its actions in both numbers, whatever else the model calls `count`.
+    #[test]
+    fn a_batch_counts_its_actions() {
+        let batch = |catalogue: &Catalogue, actions: usize| {
+            let arguments =
+                json!({"actions": vec![json!({"action": "wait"}); actions], "count": 7});
+            catalogue.call("computer_batch", &arguments)
+        };
+        let chinese = Catalogue::load(Language::SimplifiedChinese).expect("built in");
+        assert_eq!(batch(&english(), 1), "1 action on the screen");
+        assert_eq!(batch(&english(), 3), "3 actions on the screen");
+        assert_eq!(batch(&chinese, 1), "1 个屏幕操作");
     }
 
     #[test]

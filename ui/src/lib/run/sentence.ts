@@ -54,7 +54,8 @@ export function callLine(tool: string, input: Record<string, unknown>): string {
   const key = [action, `tool.${tool}`].find((key) => speaker.has(key)) ?? "tool.other";
   const values: Record<string, string> = { tool };
   for (const [name, value] of Object.entries(input)) values[name] = short(value);
-  if (Array.isArray(input.actions)) values.count = String(input.actions.length);
+  // Always there, because it chooses the number, and nothing the model calls `count` takes its place.
+  values.count = String(Array.isArray(input.actions) ? input.actions.length : 0);
   return speaker.say(key, values);
 }
 
@@ -67,6 +68,7 @@ export function reasonText(reason: Reason | null, used: Taken | null): string {
   }
   const values: Record<string, string> = {};
   for (const [name, value] of Object.entries(reason)) values[name] = String(value);
+  if (values.actions !== undefined) values.count = values.actions;
   return speaker.say(`reason.${reason.kind}`, values);
 }
 

@@ -185,6 +185,10 @@ describe("words", () => {
     );
     expect(callLine("run_command", { command: "a\nb" })).toBe("run a⏎b");
     expect(callLine("weather__today", {})).toBe("weather__today");
+    const batch = (count: number) =>
+      callLine("computer_batch", { actions: Array(count).fill({ action: "wait" }), count: 7 });
+    expect(batch(1)).toBe("1 action on the screen");
+    expect(batch(3)).toBe("3 actions on the screen");
   });
 
   /** Reasons are worded with what was used. */
@@ -192,6 +196,12 @@ describe("words", () => {
     const taken = { steps: 20, milliseconds: 1, tokens: 5, dollars: null };
     expect(reasonText({ kind: "limit", limit: "steps" }, taken)).toContain("20");
     expect(reasonText({ kind: "paused", pause: "take_over" }, null)).toBe("you took over");
+    expect(reasonText({ kind: "no_effect", actions: 1 }, null)).toBe(
+      "1 action on the screen changed nothing",
+    );
+    expect(reasonText({ kind: "no_effect", actions: 6 }, null)).toBe(
+      "6 actions on the screen in a row changed nothing",
+    );
     expect(reasonText(null, null)).toBe("");
   });
 
