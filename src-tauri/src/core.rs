@@ -7,7 +7,8 @@ use std::{
 };
 
 use openspace_app::{
-    App, Code, Environment, Failure, GuardSeat, InstanceKind, Surface, become_subreaper, rpc::Rpc,
+    App, Catalogue, Code, Environment, Failure, GuardSeat, InstanceKind, Language, Surface,
+    become_subreaper, rpc::Rpc,
 };
 use tauri::{AppHandle, Manager as _};
 use tauri_plugin_dialog::{DialogExt as _, MessageDialogKind};
@@ -96,11 +97,18 @@ pub(crate) fn open(app: &AppHandle, environment: Environment) -> Result<(), Fail
 pub(crate) fn cannot_start(app: &AppHandle, failure: &Failure) {
     super::log(failure);
     let hint = failure.hint.as_deref().unwrap_or_default();
+    // The settings may be what is wrong, so the language is that of the system.
+    let locale = ["LC_ALL", "LC_MESSAGES", "LANG"]
+        .iter()
+        .find_map(std::env::var_os)
+        .unwrap_or_default();
+    let texts = Catalogue::load(Language::of_locale(&locale.to_string_lossy()));
+    let title = texts.map(|texts| texts.render("desktop.failed.title", &[]));
     let app = app.clone();
     app.clone()
         .dialog()
         .message(format!("{failure}\n\n{hint}"))
-        .title("OpenSpace")
+        .title(title.unwrap_or_else(|_| "OpenSpace".to_owned()))
         .kind(MessageDialogKind::Error)
         .show(move |_| app.exit(1));
 }

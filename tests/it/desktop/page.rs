@@ -1,7 +1,7 @@
 //! What the main window shows, may do, and does when it is closed.
 
 use openspace_app::RunStatus;
-use openspace_testkit::{model::Turn, wait::poll};
+use openspace_testkit::{Program, TestHome, model::Turn, wait::poll};
 use serde_json::{Value, json};
 
 use super::{
@@ -183,6 +183,31 @@ fn the_stop_key_works_while_the_page_hangs() {
         "{ended} {free}: stopped meanwhile"
     );
     drop(driver);
+    rig.finish();
+}
+
+/// A key that another program has is told as refused, never passed over in silence.
+#[test]
+fn a_key_of_another_program_is_told() {
+    let rig = rig(vec![]);
+    let home = TestHome::with_mark(rig.home.mark().clone()).expect("another home");
+    let mut other = Program::new(DESKTOP)
+        .environment(rig.screen().environment_in(&home))
+        .folder(home.workspace())
+        .limit(SOON * 3)
+        .start()
+        .expect("another app, with data of its own");
+    other.wait_for("first paint", SOON).expect("it paints");
+    let driver = Driver::start(&rig, &[]);
+    driver.wait("return document.querySelector('main') !== null");
+    let refused = poll(SOON, || {
+        let list = driver.call("hotkeys_list", &json!({}))["hotkeys"].clone();
+        (list[0]["state"] == "refused").then_some(list)
+    });
+    let refused = refused.expect("the stop key is refused");
+    assert!(refused[0]["reason"].is_string(), "{refused}");
+    drop(driver);
+    end(other);
     rig.finish();
 }
 
