@@ -165,7 +165,10 @@ fn attachments_fit_the_model_as_the_settings_have_it() {
     let file = words.find(|word| word.ends_with("settings.toml"));
     let file = std::path::Path::new(file.expect("a settings file"));
     std::fs::create_dir_all(file.parent().expect("a folder")).expect("made");
-    let settings = format!("[model.profiles.\"{}\"]\nmax_edge = 20\n", crate::rig::MODEL);
+    let settings = format!(
+        "[model.profiles.\"{}\"]\nmax_edge = 20\n",
+        crate::rig::MODEL
+    );
     std::fs::write(file, settings).expect("written");
     let picture = picture.display().to_string();
     let output = rig.run("Look", &["--backends", "shell", "--attach", &picture]);

@@ -67,14 +67,14 @@ pub(crate) fn paths() -> FakePaths {
             "begun/config",
         ]
         .iter()
-            .map(|name| path(WORK).join(name))
-            .chain([
-                path("/home/ana/letter.txt"),
-                path("/etc/passwd"),
-                path("/usr/bin/chromium"),
-                path("/usr/bin/openspace"),
-            ])
-            .collect(),
+        .map(|name| path(WORK).join(name))
+        .chain([
+            path("/home/ana/letter.txt"),
+            path("/etc/passwd"),
+            path("/usr/bin/chromium"),
+            path("/usr/bin/openspace"),
+        ])
+        .collect(),
         folders: [
             WORK,
             HOME,

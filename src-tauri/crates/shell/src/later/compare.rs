@@ -87,7 +87,8 @@ impl Comparison<'_> {
         if self.is_underway {
             // Where they belong is asked once the command has ended.
             let known = self.before.gits.iter();
-            next.gits.extend(known.map(|(path, git)| (path.clone(), *git)));
+            next.gits
+                .extend(known.map(|(path, git)| (path.clone(), *git)));
         }
         let mut changes = Vec::new();
         for (path, now) in &self.after.items {

@@ -122,9 +122,9 @@ impl FromSql for PathColumn {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         use std::os::unix::ffi::OsStrExt;
 
-        Ok(Self(
-            PathBuf::from(std::ffi::OsStr::from_bytes(value.as_blob()?)),
-        ))
+        Ok(Self(PathBuf::from(std::ffi::OsStr::from_bytes(
+            value.as_blob()?,
+        ))))
     }
 
     #[cfg(not(unix))]
