@@ -8,6 +8,9 @@ const PAGE = 100;
 /** How long changed runs gather before they are asked for again. */
 const GATHER = 250;
 
+/** How long a deletion can be undone. */
+export const UNDO = 10_000;
+
 /** The runs, newest first, as the core says they are. */
 class Runs {
   list: readonly RunSummary[] = $state.raw([]);
@@ -18,10 +21,15 @@ class Runs {
   /** When the list was last true, Unix milliseconds. */
   asOf: number | null = $state(null);
 
+  /** Runs whose deletion can still be undone. */
+  leaving: ReadonlySet<string> = $state.raw(new Set());
+  /** What the list shows. */
+  readonly shown = $derived(this.list.filter((run) => !this.leaving.has(run.id)));
   readonly going = $derived(this.list.filter((run) => run.going));
   readonly waiting = $derived(this.list.filter((run) => needsPerson(run.status)));
   readonly inControl = $derived(this.list.find((run) => run.inControl) ?? null);
 
+  readonly #deletions = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #changed = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -69,6 +77,33 @@ class Runs {
   touch(id: string): void {
     this.#changed.add(id);
     this.#timer ??= setTimeout(() => void this.#refresh(), GATHER);
+  }
+
+  /** Hides a run that is to be deleted; the core is told when the time to undo is over. */
+  leave(id: string): void {
+    this.leaving = new Set([...this.leaving, id]);
+    this.#deletions.set(
+      id,
+      setTimeout(() => void this.#delete(id), UNDO),
+    );
+  }
+
+  /** Takes a deletion back. */
+  keep(id: string): void {
+    clearTimeout(this.#deletions.get(id));
+    this.#deletions.delete(id);
+    this.leaving = new Set([...this.leaving].filter((other) => other !== id));
+  }
+
+  async #delete(id: string): Promise<void> {
+    try {
+      await rpc("run_delete", { run: id });
+      this.list = this.list.filter((run) => run.id !== id);
+    } catch (thrown) {
+      this.failure = failureOf(thrown);
+    } finally {
+      this.keep(id);
+    }
   }
 
   get(id: string): RunSummary | undefined {

@@ -3,7 +3,7 @@ import { failureOf } from "../../lib/backend/backend";
 import { failureTitle } from "../../lib/failure";
 import { t, type MessageKey } from "../../lib/i18n.svelte";
 import { router } from "../../lib/router.svelte";
-import { runs } from "../../lib/state/runs.svelte";
+import { runs, UNDO } from "../../lib/state/runs.svelte";
 import { toasts } from "../../lib/state/toasts.svelte";
 import { composer } from "../../lib/state/composer.svelte";
 
@@ -53,5 +53,14 @@ export function copyPrompt(run: RunSummary): Promise<void> {
   return attempt("ui.copy.failed", async () => {
     await navigator.clipboard.writeText(run.text);
     toasts.show(t("ui.copied"));
+  });
+}
+
+/** Deletes a run with its pictures, unless that is undone within ten seconds. */
+export function deleteRun(run: RunSummary): void {
+  runs.leave(run.id);
+  toasts.show(t("ui.run.deleted"), {
+    for: UNDO,
+    action: { label: t("ui.run.delete_undo"), run: () => runs.keep(run.id) },
   });
 }

@@ -1,6 +1,6 @@
 import { render, screen, waitFor, within } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { violations } from "../../../tests/axe";
 import { failure, FakeBackend } from "../../../tests/fake-backend";
 import { appState, summary } from "../../../tests/samples";
@@ -9,7 +9,8 @@ import { CallFailed } from "../../lib/backend/backend";
 import { composer } from "../../lib/state/composer.svelte";
 import { commands } from "../../lib/state/commands.svelte";
 import { program } from "../../lib/state/program.svelte";
-import { runs } from "../../lib/state/runs.svelte";
+import { runs, UNDO } from "../../lib/state/runs.svelte";
+import { deleteRun } from "./actions";
 import TasksView from "./TasksView.svelte";
 
 const user = userEvent.setup();
@@ -100,6 +101,28 @@ describe("the list of runs", () => {
     fail = false;
     await user.click(screen.getByRole("button", { name: "Try again" }));
     await waitFor(() => expect(screen.queryByRole("alert")).toBeNull());
+  });
+});
+
+describe("deleting", () => {
+  /** It can be undone, and only when it was not is the core told. */
+  it("waits for second thoughts", async () => {
+    await show([summary({ id: "a", text: "Clean up" }), summary({ id: "b", text: "Scans" })], {
+      run_delete: () => ({}),
+    });
+    vi.useFakeTimers({ shouldAdvanceTime: true });
+    const [first, second] = runs.list;
+    if (!first || !second) throw new Error("two runs are there");
+    deleteRun(first);
+    deleteRun(second);
+    await waitFor(() => expect(screen.queryByRole("link", { name: "Clean up" })).toBeNull());
+    runs.keep("b");
+    expect(await screen.findByRole("link", { name: "Scans" })).toBeTruthy();
+    expect(backend.requests("run_delete")).toEqual([]);
+    await vi.advanceTimersByTimeAsync(UNDO);
+    vi.useRealTimers();
+    await waitFor(() => expect(backend.requests("run_delete")).toEqual([{ run: "a" }]));
+    expect(runs.list.map((run) => run.id)).toEqual(["b"]);
   });
 });
 
