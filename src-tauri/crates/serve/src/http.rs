@@ -131,9 +131,8 @@ async fn call(State(rpc): State<Rpc>, request: Request) -> Response {
     if json != Some("application/json") {
         return StatusCode::UNSUPPORTED_MEDIA_TYPE.into_response();
     }
-    let body = match axum::body::to_bytes(Body::new(request.into_body()), LONGEST).await {
-        Ok(body) => body,
-        Err(_) => return StatusCode::PAYLOAD_TOO_LARGE.into_response(),
+    let Ok(body) = axum::body::to_bytes(Body::new(request.into_body()), LONGEST).await else {
+        return StatusCode::PAYLOAD_TOO_LARGE.into_response();
     };
     let call: Call = match serde_json::from_slice(&body) {
         Ok(call) => call,

@@ -1,6 +1,9 @@
 //! What works on this machine, and a report for the developers.
 
-use std::time::{Duration, Instant};
+use std::{
+    fmt::Write as _,
+    time::{Duration, Instant},
+};
 
 use super::{
     Call, Nothing, choice,
@@ -182,7 +185,8 @@ impl App {
                 Some(value) => value,
                 None => continue,
             };
-            settings.push_str(&format!("{} = {value}    # {}\n", entry.key, entry.origin));
+            // Writing into a text cannot fail.
+            let _written = writeln!(settings, "{} = {value}    # {}", entry.key, entry.origin);
         }
         let mut files = vec![
             text("about.txt", &about),

@@ -205,7 +205,7 @@ impl Call<'_> {
                     approvals: db.approvals().of_run(&id)?,
                     waiting: db.commands().open(&id)?,
                     calls: db.model_calls().of_run(&id)?,
-                    rows: with_texts(db, vec![db.runs().get(&id)?])?,
+                    itself: with_texts(db, vec![db.runs().get(&id)?])?,
                     conversation: with_texts(db, conversation)?,
                 })
             })
@@ -232,7 +232,7 @@ impl Call<'_> {
             });
         };
         let more = text.len() > LONGEST;
-        text.truncate(text.floor_char_boundary(LONGEST));
+        text.truncate(boundary(&text, LONGEST));
         Ok(CallOutput {
             text: Some(text),
             more,
@@ -250,6 +250,14 @@ impl Call<'_> {
         self.app.store.spawn(move |store| store.undo(&id)).await?;
         Ok(Nothing {})
     }
+}
+
+/// The longest length up to `longest` at which no character is cut.
+fn boundary(text: &str, longest: usize) -> usize {
+    (0..=longest.min(text.len()))
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0)
 }
 
 /// The text of the answer to a call, in a stored message.
@@ -277,7 +285,7 @@ struct Rows {
     approvals: Vec<openspace_store::Approval>,
     waiting: Vec<openspace_store::Command>,
     calls: Vec<openspace_store::ModelCall>,
-    rows: Vec<super::runs::RunRow>,
+    itself: Vec<super::runs::RunRow>,
     conversation: Vec<super::runs::RunRow>,
 }
 
@@ -291,7 +299,7 @@ impl App {
         })?;
         let limits: Limits = serde_json::from_value(run.limits.clone()).unwrap_or_default();
         let text = rows
-            .rows
+            .itself
             .first()
             .map(|row| row.text.clone())
             .unwrap_or_default();
@@ -300,7 +308,7 @@ impl App {
         conversation.reverse();
         Ok(RunDetail {
             run: self
-                .summaries(rows.rows)
+                .summaries(rows.itself)
                 .into_iter()
                 .next()
                 .ok_or_else(gone)?,
@@ -315,7 +323,7 @@ impl App {
                 .iter()
                 .map(|approval| ApprovalView::new(approval, &text, &run.origin))
                 .collect::<Result<_>>()?,
-            waiting_messages: rows.waiting.into_iter().filter_map(waiting).collect(),
+            waiting_messages: rows.waiting.iter().filter_map(waiting).collect(),
             model_calls: rows.calls.into_iter().map(Into::into).collect(),
             outcome: run.outcome.clone(),
             conversation,
@@ -324,7 +332,7 @@ impl App {
     }
 }
 
-fn waiting(command: openspace_store::Command) -> Option<WaitingMessage> {
+fn waiting(command: &openspace_store::Command) -> Option<WaitingMessage> {
     let said = matches!(command.kind, CommandKind::Message | CommandKind::Answer);
     let text = command.payload.get("text")?.as_str()?.to_owned();
     said.then_some(WaitingMessage {

@@ -54,6 +54,7 @@ choice! {
 }
 
 impl Call<'_> {
+    #[expect(clippy::unused_async, reason = "calls are async")]
     pub(super) async fn settings_list(&self, _: Nothing) -> Result<SettingsListResponse> {
         let wrong = self.app.reload_settings().err();
         Ok(SettingsListResponse {
