@@ -27,5 +27,7 @@ globalThis.show = (told) => {
 part("pause").addEventListener("click", () =>
   call("run_command", { run, command: paused ? "resume" : "pause" }),
 );
-part("take-over").addEventListener("click", () => call("run_command", { run, command: "take_over" }));
+part("take-over").addEventListener("click", () =>
+  call("run_command", { run, command: "take_over" }),
+);
 part("stop").addEventListener("click", () => call("run_stop", { run }));
