@@ -91,20 +91,28 @@ impl Client {
         stream
             .set_read_timeout(Some(Duration::from_secs(60)))
             .expect("a limit");
-        let mut text = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
-        for (name, value) in headers {
-            text.push_str(&format!("{name}: {value}\r\n"));
-        }
+        let mut lines = vec![
+            format!("{method} {path} HTTP/1.1"),
+            "connection: close".to_owned(),
+        ];
+        lines.extend(
+            headers
+                .iter()
+                .map(|(name, value)| format!("{name}: {value}")),
+        );
         if !body.is_empty() || method == "POST" {
-            text.push_str(&format!("content-length: {}\r\n", body.len()));
+            lines.push(format!("content-length: {}", body.len()));
         }
-        text.push_str("\r\n");
-        text.push_str(body);
+        let text = format!("{}\r\n\r\n{body}", lines.join("\r\n"));
         stream.write_all(text.as_bytes()).expect("sent");
         stream
     }
 
     /// A call as our own page makes it.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "tests write their requests in place"
+    )]
     pub(super) fn call(&self, name: &str, request: Value) -> Result<Value, Value> {
         let body = json!({ "name": name, "request": request }).to_string();
         let reply = self.send(
