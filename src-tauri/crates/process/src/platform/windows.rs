@@ -228,6 +228,13 @@ pub(crate) fn carried_run(_pid: u32) -> Option<String> {
     None
 }
 
-pub(crate) fn own_mark() -> Option<Mark> {
+pub(crate) fn mark_of(_pid: u32) -> Option<Mark> {
+    None
+}
+
+pub(crate) fn peer(
+    _client: std::net::SocketAddr,
+    _server: std::net::SocketAddr,
+) -> Option<u32> {
     None
 }
