@@ -232,9 +232,6 @@ pub(crate) fn mark_of(_pid: u32) -> Option<Mark> {
     None
 }
 
-pub(crate) fn peer(
-    _client: std::net::SocketAddr,
-    _server: std::net::SocketAddr,
-) -> Option<u32> {
+pub(crate) fn peer(_client: std::net::SocketAddr, _server: std::net::SocketAddr) -> Option<u32> {
     None
 }
