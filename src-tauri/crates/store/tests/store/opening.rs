@@ -92,7 +92,7 @@ fn a_newer_database_is_refused_untouched() {
             Error::TooNew {
                 schema: 900,
                 min_compatible: 800,
-                ours: 1,
+                ours: 2,
                 ..
             }
         ),
@@ -104,6 +104,41 @@ fn a_newer_database_is_refused_untouched() {
         before,
         "untouched"
     );
+}
+
+/// A database of the first schema gains what came later and keeps what it has.
+#[test]
+fn a_database_of_the_first_schema_is_brought_up() {
+    let folder = tempfile::tempdir().unwrap();
+    execute(
+        folder.path(),
+        include_str!("../../src/migrations/0001_first_tables.sql"),
+    );
+    execute(
+        folder.path(),
+        "CREATE TABLE openspace_schema (
+           only           INTEGER PRIMARY KEY CHECK (only = 1),
+           schema         INTEGER NOT NULL,
+           min_compatible INTEGER NOT NULL
+         ) STRICT;
+         INSERT INTO openspace_schema VALUES (1, 1, 1);
+         INSERT INTO sessions VALUES ('0123456789', 'Old', 'cli', '{}', 5, 5);",
+    );
+
+    let store = Store::open(folder.path()).unwrap();
+
+    let session = store
+        .read_blocking(|db| db.sessions().find("0123456789"))
+        .unwrap();
+    assert_eq!(session.title, "Old");
+    let value = serde_json::json!({ "text": "draft" });
+    store
+        .call_blocking(|db| db.ui_state().set("draft", Some(&value)))
+        .unwrap();
+    let kept = store
+        .read_blocking(|db| db.ui_state().get("draft"))
+        .unwrap();
+    assert_eq!(kept, Some(value));
 }
 
 /// A newer database that only has more in it is used as it is.
