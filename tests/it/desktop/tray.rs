@@ -85,18 +85,23 @@ impl Menu {
         id
     }
 
+    /// Chooses a line, and looks again where the menu was made anew between look and choice.
     fn choose(&self, begins: &str) {
-        let id = self.wait(begins, true);
-        let chosen = (id, "clicked", Variant::from(0_i32), 0_u32);
-        self.runtime
-            .block_on(self.connection.call_method(
-                Some(self.owner.as_str()),
-                self.path.as_str(),
-                Some("com.canonical.dbusmenu"),
-                "Event",
-                &chosen,
-            ))
-            .expect("the line is chosen");
+        let chosen = poll(SOON, || {
+            let id = self.wait(begins, true);
+            let line = (id, "clicked", Variant::from(0_i32), 0_u32);
+            self.runtime
+                .block_on(self.connection.call_method(
+                    Some(self.owner.as_str()),
+                    self.path.as_str(),
+                    Some("com.canonical.dbusmenu"),
+                    "Event",
+                    &line,
+                ))
+                .ok()
+                .map(drop)
+        });
+        assert!(chosen.is_some(), "`{begins}` cannot be chosen");
     }
 }
 
