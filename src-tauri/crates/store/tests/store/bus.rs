@@ -304,3 +304,26 @@ fn polling_notices_other_connections() {
     });
     assert_eq!(heard[0].id, giver.join().unwrap());
 }
+
+/// A runner whose folder is removed or exchanged has lost its run: nobody could stop it any more.
+#[cfg(unix)]
+#[test]
+fn a_removed_database_loses_the_run() {
+    for exchanged in [false, true] {
+        let home = Home::new();
+        let instance = home.instance();
+        let fence = home.claimed(&instance);
+        let mut watch = CommandWatch::new(&home.store, &fence).unwrap();
+        for _look in 0..200 {
+            assert!(watch.poll().unwrap().is_empty(), "nothing is lost so far");
+        }
+        let database = home.folder().join("openspace.db");
+        std::fs::rename(&database, home.folder().join("elsewhere.db")).unwrap();
+        if exchanged {
+            std::fs::write(&database, "another file").unwrap();
+        }
+        eventually("the run is lost", || {
+            matches!(watch.poll(), Err(Error::LostRun { .. }))
+        });
+    }
+}
