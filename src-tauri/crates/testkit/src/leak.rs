@@ -87,6 +87,21 @@ impl LeakCheck {
     }
 }
 
+/// A test that fails midway leaves nothing behind either: a detached runner would go on for ever.
+impl Drop for LeakCheck {
+    fn drop(&mut self) {
+        for process in self.processes() {
+            let id = i32::try_from(process.id)
+                .ok()
+                .and_then(rustix::process::Pid::from_raw);
+            if let Some(id) = id {
+                // One that ended meanwhile is what was wanted.
+                let _gone = rustix::process::kill_process(id, rustix::process::Signal::KILL);
+            }
+        }
+    }
+}
+
 fn belongs(id: u32, mark: &Mark, root: &Path) -> bool {
     let folder = PathBuf::from(format!("/proc/{id}"));
     let wanted = format!("{MARK_VARIABLE}={}", mark.as_str());
