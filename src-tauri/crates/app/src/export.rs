@@ -173,36 +173,41 @@ impl App {
                 artefact.step,
                 plain(&artefact.name)
             ));
-            files.push(self.artefact_file(path, from, artefact.bytes, &artefact.media_type)?);
+            files.push(artefact_file(
+                path,
+                from,
+                artefact.bytes,
+                &artefact.media_type,
+                &redaction,
+            ));
         }
         Ok(files)
     }
+}
 
-    /// Output of commands is text and may hold what was printed by mistake.
-    fn artefact_file(
-        &self,
-        path: PathBuf,
-        from: PathBuf,
-        bytes: u64,
-        media_type: &str,
-    ) -> Result<ExportFile> {
-        const MOST_TEXT: u64 = 64 * 1024 * 1024;
-        if media_type.starts_with("text/")
-            && bytes <= MOST_TEXT
-            && let Ok(text) = fs::read_to_string(&from)
-        {
-            let (text, redacted) = self.redaction()?.apply(&text);
-            return Ok(ExportFile {
-                path,
-                content: ExportContent::Text(text),
-                redacted,
-            });
+/// Output of commands is text and may hold what was printed by mistake.
+fn artefact_file(
+    path: PathBuf,
+    from: PathBuf,
+    bytes: u64,
+    media_type: &str,
+    redaction: &Redaction,
+) -> ExportFile {
+    const MOST_TEXT: u64 = 64 * 1024 * 1024;
+    let text = (media_type.starts_with("text/") && bytes <= MOST_TEXT)
+        .then(|| fs::read_to_string(&from).ok())
+        .flatten();
+    let (content, redacted) = match text {
+        Some(text) => {
+            let (text, redacted) = redaction.apply(&text);
+            (ExportContent::Text(text), redacted)
         }
-        Ok(ExportFile {
-            path,
-            content: ExportContent::Copy { from, bytes },
-            redacted: 0,
-        })
+        None => (ExportContent::Copy { from, bytes }, 0),
+    };
+    ExportFile {
+        path,
+        content,
+        redacted,
     }
 }
 
