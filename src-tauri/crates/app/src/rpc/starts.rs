@@ -7,7 +7,7 @@ use openspace_store::{CommandKind, Enqueued};
 use super::{
     Call, Nothing, Sentence, choice, payload, run_detail::LimitsView, runs::RunRequestById,
 };
-use crate::{App, Code, Display, Failure, RunRequest, SpecAttendance, failure::Result};
+use crate::{App, Catalogue, Code, Display, Failure, RunRequest, SpecAttendance, failure::Result};
 
 /// Longest task or message, bytes: more than anybody writes, less than what would choke a model.
 const LONGEST: usize = 200_000;
@@ -253,7 +253,7 @@ impl Call<'_> {
             problems.push(PreflightProblem {
                 about: PreflightSubject::Task,
                 blocks: true,
-                message: self.words(&Sentence::new("preflight.no_task")),
+                message: self.words(&Sentence::new("preflight.no_task"))?,
                 hint: None,
             });
         }
@@ -268,8 +268,11 @@ impl Call<'_> {
         Ok(RunPreflightResponse { problems })
     }
 
-    fn words(&self, sentence: &Sentence) -> String {
-        sentence.render(&self.app.catalogue)
+    /// In the language of the settings, which may have changed since the start.
+    fn words(&self, sentence: &Sentence) -> Result<String> {
+        let catalogue = Catalogue::load(self.app.language()?)
+            .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
+        Ok(sentence.render(&catalogue))
     }
 
     fn request(&self, request: RunStartRequest) -> Result<RunRequest> {
