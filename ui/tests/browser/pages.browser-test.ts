@@ -19,20 +19,20 @@ async function go(page: Page, hash: string) {
 describe("the first run", () => {
   /** An empty profile begins there, a reload lands on the same step, and it is not shown again. */
   it("is shown once and goes on where it was left", async () => {
-    const page = await core.open("/tasks");
+    const page = await core.open("/");
     await page.getByRole("heading", { level: 1, name: /Hand over a desktop task/ }).waitFor();
     await page.getByRole("button", { name: "Next" }).click();
     await page.getByRole("heading", { level: 1, name: /See it work first/ }).waitFor();
     await page.getByRole("button", { name: "Skip this step" }).click();
     await page.getByRole("heading", { level: 1, name: "Choose who thinks" }).waitFor();
-    const next = await core.open("/tasks");
+    const next = await core.open("/");
     await next.getByRole("heading", { level: 1, name: "Choose who thinks" }).waitFor();
     await next.keyboard.press("Alt+ArrowRight");
     await next.getByRole("heading", { level: 1, name: "What it can do here" }).waitFor();
     expect(await next.locator("[aria-current=step]").innerText()).toContain("Permissions");
     await next.getByRole("button", { name: "Later" }).click();
     await next.getByRole("heading", { level: 1, name: "What should be done?" }).waitFor();
-    const last = await core.open("/tasks");
+    const last = await core.open("/");
     await last.getByRole("heading", { level: 1, name: "What should be done?" }).waitFor();
     await Promise.all([page, next, last].map((one) => one.context().close()));
   });

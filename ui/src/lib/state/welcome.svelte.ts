@@ -63,9 +63,9 @@ class Welcome {
   }
 }
 
-/** The window shows its first page, and nobody asked for another one. */
+/** Nobody has asked for a page yet, the one that is shown without asking included. */
 function atStart(): boolean {
-  return ["", "#", "#/", "#/tasks"].includes(location.hash);
+  return ["", "#", "#/"].includes(location.hash);
 }
 
 function isKept(value: unknown): value is Kept {
