@@ -23,8 +23,7 @@ pub(crate) fn all() -> Result<ExitCode> {
             "clippy --workspace --all-targets --features openspace-desktop/desktop --quiet -- --deny warnings",
         )),
     );
-    let pages =
-        ui::install().and_then(|()| run("ui", &mut ui::npm(&["run", "--silent", "check"])?));
+    let pages = ui::npm(&["run", "--silent", "check"]).and_then(|mut npm| run("ui", &mut npm));
     formatted?;
     pages?;
     clean?;
