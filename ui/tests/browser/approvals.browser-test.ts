@@ -160,7 +160,9 @@ describe("a question", () => {
     const page = await core.open(`/approvals/${question.id}`);
     await card(page, question).getByRole("button", { name: "Always…" }).click();
     await page.getByText(rule, { exact: true }).waitFor();
-    await page.getByText(/It alone would have answered \d+ of the last \d+ questions/).waitFor();
+    await page
+      .getByText(/Of the last questions \(\d+\), it alone would have answered \d+/)
+      .waitFor();
     expect(await violations(page)).toEqual([]);
     await page.getByRole("button", { name: "Make the rule and allow" }).click();
     await card(page, question).getByText("Allowed once", { exact: true }).waitFor();

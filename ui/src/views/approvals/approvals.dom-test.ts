@@ -195,7 +195,7 @@ describe("the editor of rules", () => {
         oncancel: () => undefined,
       },
     });
-    await screen.findByText("It alone would have answered 3 of the last 20 questions.");
+    await screen.findByText("Of the last questions (20), it alone would have answered 3.");
     expect(screen.getAllByRole<HTMLInputElement>("radio")[0]?.checked).toBe(true);
     expect(await violations()).toEqual([]);
     await user.click(screen.getByRole("radio", { name: "gui:*" }));
