@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use crate::{
     output::{self, harmless},
     signals::EndRequests,
-    terminal,
+    terminal::{self, Terminal},
 };
 
 /// How a run is shown.
@@ -155,7 +155,7 @@ async fn put_question(
             let answered = answered.lock().unwrap_or_else(PoisonError::into_inner);
             answered.contains(&id)
         };
-        let mut terminal = terminal::open()?;
+        let mut terminal = Terminal::open()?;
         terminal::ask(&mut terminal, &text, offer_run, &asking.catalogue, &closed)
             .ok()
             .flatten()

@@ -1,22 +1,29 @@
 //! The person at the terminal: what they are asked and how they answer.
 
-use std::{
-    fs::File,
-    io::{BufRead as _, BufReader, Write as _},
-    time::Duration,
-};
+mod line;
+#[cfg(unix)]
+#[path = "terminal/unix.rs"]
+mod system;
+#[cfg(windows)]
+#[path = "terminal/windows.rs"]
+mod system;
+
+use std::{io::Write as _, time::Duration};
 
 use openspace_app::{Approval, Catalogue, Code, Decision, Failure, Grant, Question, rpc::Sentence};
-use rustix::{
-    event::{PollFd, PollFlags, poll},
-    termios::{QueueSelector, tcflush},
-};
 
 use crate::output::harmless;
 
-/// The controlling terminal, if there is one.
-pub(crate) fn open() -> Option<File> {
-    File::options().read(true).write(true).open("/dev/tty").ok()
+pub(crate) use system::Terminal;
+
+/// What came from the terminal while it was waited for.
+enum Heard {
+    Nothing,
+    Line(String),
+    /// The person ended the input: nothing more will be typed.
+    End,
+    /// The terminal is gone. That is nobody's answer.
+    Gone,
 }
 
 /// A question as a person reads it: the exact action, the risk, and who asks.
@@ -71,7 +78,7 @@ pub(crate) fn can_allow_for_run(approval: &Approval) -> bool {
 /// Asks until there is an answer, or until `closed` says that it was answered elsewhere. What was
 /// typed before the question could be seen is no answer to it and is thrown away.
 pub(crate) fn ask(
-    terminal: &mut File,
+    terminal: &mut Terminal,
     text: &str,
     offer_run: bool,
     catalogue: &Catalogue,
@@ -82,32 +89,20 @@ pub(crate) fn ask(
     } else {
         "approval.prompt_once"
     };
-    tcflush(&*terminal, QueueSelector::IFlush)?;
+    terminal.forget_typed()?;
     write!(terminal, "\n{text}\n{}: ", catalogue.render(prompt, &[]))?;
     terminal.flush()?;
-    let mut lines = BufReader::new(terminal.try_clone()?);
     loop {
         if closed() {
             writeln!(terminal)?;
             return Ok(None);
         }
-        let ready = {
-            let mut fds = [PollFd::new(&*terminal, PollFlags::IN)];
-            let wait = rustix::event::Timespec::try_from(Duration::from_millis(100)).ok();
-            poll(&mut fds, wait.as_ref())?;
-            fds[0].revents()
+        let answer = match terminal.next_line(Duration::from_millis(100))? {
+            Heard::Nothing => continue,
+            Heard::Line(answer) => answer,
+            Heard::End => return Ok(Some(Decision::Deny)),
+            Heard::Gone => return Ok(None),
         };
-        if ready.intersects(PollFlags::HUP | PollFlags::ERR) {
-            // The terminal is gone. That is nobody's answer: the question stays open.
-            return Ok(None);
-        }
-        if ready.is_empty() {
-            continue;
-        }
-        let mut answer = String::new();
-        if lines.read_line(&mut answer)? == 0 {
-            return Ok(Some(Decision::Deny));
-        }
         match answer.trim().to_lowercase().as_str() {
             "y" | "yes" => return Ok(Some(Decision::AllowOnce)),
             "r" | "run" if offer_run => return Ok(Some(Decision::AllowForRun)),

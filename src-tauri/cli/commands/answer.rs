@@ -5,7 +5,8 @@ use openspace_app::{App, Approval, ApprovalState, Code, Decision, Environment, F
 use crate::{
     args::{ApproveArgs, DenyArgs},
     exit::Exit,
-    output, terminal,
+    output,
+    terminal::{self, Terminal},
 };
 
 pub(crate) async fn approve(
@@ -28,7 +29,7 @@ pub(crate) async fn approve(
     let for_run = arguments.for_run;
     // The person sees the exact action and says yes here, on a terminal a program cannot pipe into.
     let decision = tokio::task::spawn_blocking(move || {
-        let mut terminal = terminal::open().ok_or_else(|| {
+        let mut terminal = Terminal::open().ok_or_else(|| {
             Failure::new(
                 Code::Forbidden,
                 "approving needs a terminal, so that a person sees what they allow",

@@ -9,12 +9,13 @@ use crate::{
     args::DemoArgs,
     exit::Exit,
     live::{Beginning, Show},
-    output, terminal,
+    output,
+    terminal::Terminal,
 };
 
 pub(crate) async fn demo(arguments: DemoArgs, environment: Environment) -> Result<Exit, Failure> {
     let display = Display::parse(arguments.display.as_deref());
-    let attended = !arguments.yes && terminal::open().is_some();
+    let attended = !arguments.yes && Terminal::open().is_some();
     let app = super::open(environment, attended, &[])?;
     app.refuse_runs("start runs of its own")?;
     let demo = demo::Demo::prepare(&app.paths.home.join(demo::FOLDER))?;

@@ -14,11 +14,11 @@ use crate::{
     live::{self, Beginning, Show},
     output,
     signals::EndRequests,
-    terminal,
+    terminal::Terminal,
 };
 
 pub(crate) async fn run(arguments: RunArgs, environment: Environment) -> Result<Exit, Failure> {
-    let attended = terminal::open().is_some() && !arguments.json;
+    let attended = Terminal::open().is_some() && !arguments.json;
     let app = super::open(environment, attended, &[])?;
     app.refuse_runs("start runs of its own")?;
     let request = request(&arguments, attended)?;

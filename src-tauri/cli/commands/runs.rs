@@ -9,12 +9,12 @@ use crate::{
     exit::Exit,
     live::{Beginning, Show},
     output::{self, harmless},
-    terminal,
+    terminal::Terminal,
 };
 
 pub(crate) async fn runs(command: RunsCommand, environment: Environment) -> Result<Exit, Failure> {
     let attended = matches!(&command, RunsCommand::Continue { json, .. } if !json)
-        && terminal::open().is_some();
+        && Terminal::open().is_some();
     let app = super::open(environment, attended, &[])?;
     match command {
         RunsCommand::List {
