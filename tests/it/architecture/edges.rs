@@ -161,6 +161,15 @@ fn reserved_dependencies_stay_with_their_owners() {
     assert_nothing("dependencies that belong to other crates", &found);
 }
 
+/// The bundler takes the program that runs by default for the app, and would install the command line
+/// program under its name.
+#[test]
+fn the_app_is_what_runs_by_default() {
+    let metadata = metadata();
+    let package = metadata.root_package().expect("a root package");
+    assert_eq!(package.default_run.as_deref(), Some(package.name.as_str()));
+}
+
 /// The lean binary reaches neither the window's toolkit nor anything that needs a system library.
 /// macOS and Windows have xcap and enigo instead of our own path.
 #[cfg(target_os = "linux")]

@@ -21,7 +21,7 @@ pub enum Pages {
 
 #[cfg(feature = "embedded")]
 #[derive(rust_embed::Embed)]
-#[folder = "$CARGO_MANIFEST_DIR/../../../ui/dist"]
+#[folder = "../../../ui/dist"]
 struct Carried;
 
 impl Pages {

@@ -51,6 +51,8 @@ fn main() -> ExitCode {
         "test" => test::all(rest),
         "bench" => bench::measure(rest),
         "bindings" if rest.is_empty() => bindings::generate(),
+        // Called by the bundler.
+        "completions" if rest.is_empty() => package::completions(),
         "package" => package::build(rest),
         "check" if rest.is_empty() => check::all(),
         "help" | "--help" | "-h" => {
