@@ -1,25 +1,23 @@
 import type { RunSummary } from "../api";
-import { isGoing, needsPerson } from "./status";
+import type { Status } from "./status";
 
 export type Filter = "all" | "needs_you" | "running" | "done" | "failed";
 export const FILTERS: readonly Filter[] = ["all", "needs_you", "running", "done", "failed"];
 export const ORIGINS = ["app", "host", "channel", "cli", "demo"] as const;
 export type OriginFilter = "" | (typeof ORIGINS)[number];
 
+/** The statuses of a filter; all when there is none. */
+export const STATUSES: Record<Filter, Status[]> = {
+  all: [],
+  needs_you: ["needs_approval", "needs_you"],
+  running: ["queued", "planning", "running", "paused", "stopping"],
+  done: ["done"],
+  failed: ["failed", "stopped", "limit_reached", "interrupted"],
+};
+
 /** Whether a run is shown under a filter. */
 export function passes(run: RunSummary, filter: Filter): boolean {
-  switch (filter) {
-    case "all":
-      return true;
-    case "needs_you":
-      return needsPerson(run.status);
-    case "running":
-      return isGoing(run.status) && !needsPerson(run.status);
-    case "done":
-      return run.status === "done";
-    case "failed":
-      return ["failed", "stopped", "limit_reached", "interrupted"].includes(run.status);
-  }
+  return filter === "all" || STATUSES[filter].includes(run.status);
 }
 
 /** One line of the list: a day, or a run of it. */

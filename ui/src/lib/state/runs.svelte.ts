@@ -1,6 +1,6 @@
 import { rpc, type RunSummary } from "../api";
 import { failureOf, type Failure } from "../backend/backend";
-import { needsPerson } from "../run/status";
+import { needsPerson, type Status } from "../run/status";
 import { events } from "./events.svelte";
 
 /** Rows of one page. */
@@ -11,12 +11,26 @@ const GATHER = 250;
 /** How long a deletion can be undone. */
 export const UNDO = 10_000;
 
+/** What runs are looked for. */
+export interface Wanted {
+  /** Only these; all when empty. */
+  statuses: Status[];
+  /** Only from there. */
+  origin: string;
+  /** Only those whose task contains them. */
+  words: string;
+}
+
 /** The runs, newest first, as the core says they are. */
 class Runs {
   list: readonly RunSummary[] = $state.raw([]);
   loading = $state(true);
   /** Older runs exist. */
   more = $state(false);
+  /** Runs that fit what is looked for, however old. */
+  found: readonly RunSummary[] = $state.raw([]);
+  /** What is looked for is not all found yet. */
+  looking = $state(false);
   failure: Failure | null = $state.raw(null);
   /** When the list was last true, Unix milliseconds. */
   asOf: number | null = $state(null);
@@ -25,12 +39,20 @@ class Runs {
   leaving: ReadonlySet<string> = $state.raw(new Set());
   /** What the list shows. */
   readonly shown = $derived(this.list.filter((run) => !this.leaving.has(run.id)));
+  /** The same with what was found. */
+  readonly known = $derived(
+    merge(this.found, this.list, []).filter((run) => !this.leaving.has(run.id)),
+  );
   readonly going = $derived(this.list.filter((run) => run.going));
   readonly waiting = $derived(this.list.filter((run) => needsPerson(run.status)));
   readonly inControl = $derived(this.list.find((run) => run.inControl) ?? null);
 
   readonly #deletions = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #changed = new Set<string>();
+  /** The oldest run of the pages so far; the list may know single ones that are older. */
+  #last: string | undefined;
+  #wanted: Wanted | null = null;
+  #foundMore = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Loads the list and keeps it true until the returned function is called. */
@@ -49,6 +71,7 @@ class Runs {
       const { runs } = await rpc("runs_list", { statuses: [], limit: PAGE });
       this.list = runs;
       this.more = runs.length === PAGE;
+      this.#last = runs.at(-1)?.id;
       this.#fresh();
     } catch (thrown) {
       this.failure = failureOf(thrown);
@@ -59,17 +82,62 @@ class Runs {
 
   /** The next page of older runs. */
   async loadMore(): Promise<void> {
-    const last = this.list.at(-1);
-    if (!last || !this.more) return;
+    if (this.#wanted) return this.#findMore(this.#wanted);
+    const before = this.#last;
+    if (!before || !this.more) return;
     this.more = false;
     try {
-      const { runs } = await rpc("runs_list", { statuses: [], before: last.id, limit: PAGE });
-      const known = new Set(this.list.map((run) => run.id));
-      this.list = [...this.list, ...runs.filter((run) => !known.has(run.id))];
+      const { runs } = await rpc("runs_list", { statuses: [], before, limit: PAGE });
+      this.list = merge(this.list, runs, []);
       this.more = runs.length === PAGE;
+      this.#last = runs.at(-1)?.id ?? before;
     } catch (thrown) {
       this.failure = failureOf(thrown);
       this.more = true;
+    }
+  }
+
+  /** Looks for runs among all there are; without a wish, forgets what was found. */
+  look(wanted: Wanted | null): void {
+    this.#wanted = wanted;
+    this.#foundMore = false;
+    if (!wanted) this.found = [];
+    // One question at a time: keys come faster than answers, and only the newest wish counts.
+    else if (!this.looking) void this.#find();
+  }
+
+  async #find(): Promise<void> {
+    this.looking = true;
+    let wanted: Wanted | null = null;
+    while (this.#wanted && this.#wanted !== wanted) {
+      wanted = this.#wanted;
+      await this.#findPage(wanted);
+    }
+    this.looking = false;
+  }
+
+  async #findMore(wanted: Wanted): Promise<void> {
+    const before = this.found.at(-1)?.id;
+    if (!before || !this.#foundMore) return;
+    this.#foundMore = false;
+    await this.#findPage(wanted, before);
+  }
+
+  async #findPage(wanted: Wanted, before?: string): Promise<void> {
+    const { statuses, origin, words } = wanted;
+    try {
+      const { runs } = await rpc("runs_list", {
+        statuses,
+        limit: PAGE,
+        ...(words ? { containing: words } : {}),
+        ...(origin ? { origin } : {}),
+        ...(before ? { before } : {}),
+      });
+      if (this.#wanted !== wanted) return;
+      this.found = before ? [...this.found, ...runs] : runs;
+      this.#foundMore = runs.length === PAGE;
+    } catch (thrown) {
+      if (this.#wanted === wanted) this.failure = failureOf(thrown);
     }
   }
 
@@ -99,6 +167,7 @@ class Runs {
     try {
       await rpc("run_delete", { run: id });
       this.list = this.list.filter((run) => run.id !== id);
+      this.found = this.found.filter((run) => run.id !== id);
     } catch (thrown) {
       this.failure = failureOf(thrown);
     } finally {
@@ -107,7 +176,7 @@ class Runs {
   }
 
   get(id: string): RunSummary | undefined {
-    return this.list.find((run) => run.id === id);
+    return this.list.find((run) => run.id === id) ?? this.found.find((run) => run.id === id);
   }
 
   async #refresh(): Promise<void> {
@@ -117,6 +186,8 @@ class Runs {
     try {
       const { runs } = await rpc("runs_get", { runs: ids });
       this.list = merge(this.list, runs, ids);
+      const there = new Set(runs.map((run) => run.id));
+      this.found = this.found.filter((run) => there.has(run.id) || !ids.includes(run.id));
       this.#fresh();
     } catch (thrown) {
       this.failure = failureOf(thrown);

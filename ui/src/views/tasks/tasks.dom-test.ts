@@ -76,6 +76,26 @@ describe("the list of runs", () => {
     expect(await screen.findByRole("link", { name: "Clean up" })).toBeTruthy();
   });
 
+  /** Runs that are too old to be loaded are found all the same; what was typed last counts. */
+  it("finds old runs", async () => {
+    const old = summary({ id: "z", text: "Sort the letters of 2019", status: "failed" });
+    await show([summary({ id: "a", text: "Clean up" })], {
+      runs_list: ({ containing, statuses }) => {
+        const fits = containing === "sort" || statuses.includes("failed");
+        return { runs: fits ? [old] : [summary({ id: "a", text: "Clean up" })], cursor: 1 };
+      },
+    });
+    await user.type(screen.getByRole("searchbox"), "sort");
+    expect(await screen.findByRole("link", { name: old.text })).toBeTruthy();
+    expect(screen.queryByRole("link", { name: "Clean up" })).toBeNull();
+    expect(backend.requests("runs_list").at(-1)).toMatchObject({ containing: "sort" });
+    await user.clear(screen.getByRole("searchbox"));
+    expect(await screen.findByRole("link", { name: "Clean up" })).toBeTruthy();
+    expect(screen.queryByRole("link", { name: old.text })).toBeNull();
+    await user.click(screen.getByRole("button", { name: "Not done" }));
+    expect(await screen.findByRole("link", { name: old.text })).toBeTruthy();
+  });
+
   /** Nothing there yet: the demo and three tasks to begin with. */
   it("begins with the demo", async () => {
     await show([]);
