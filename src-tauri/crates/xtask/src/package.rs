@@ -16,9 +16,6 @@ use crate::{
 
 /// The command line program of the bundler, fetched by npm. Of the line of the crate `tauri`.
 const BUNDLER: &str = "@tauri-apps/cli@2.12.5";
-/// What the bundler does before it builds, and before it packs what was built.
-const HOOKS: &str =
-    r#"{"build":{"beforeBuildCommand":"","beforeBundleCommand":"cargo xtask completions"}}"#;
 /// Shells with the names their completions must have; `tauri.conf.json` says where they go.
 const SHELLS: [(&str, &str); 3] = [
     ("bash", "openspace"),
@@ -39,8 +36,8 @@ pub(crate) fn build(arguments: &[String]) -> Result<ExitCode> {
     bundle
         .current_dir(root()?)
         .args(["exec", "--yes", &bundler, "--", "tauri", "build"])
-        // The pages are built already. The completions come from the program that is built first.
-        .args(["--config", HOOKS])
+        // The pages are built already.
+        .args(["--config", r#"{"build":{"beforeBuildCommand":""}}"#])
         .args(arguments)
         .stdin(Stdio::null());
     run("bundle", &mut bundle)?;
