@@ -1,0 +1,116 @@
+//! Everything that is done with hosts begins here.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    Error, HOSTS, Host, Launch, Launcher, Machine, Report, Scope, State,
+    dialect::At,
+    entry::{ARGUMENTS, NAME},
+    ledger::Ledger,
+};
+
+/// The hosts of a machine, and what is needed to write into their files.
+#[derive(Debug, Clone)]
+pub struct Hosts {
+    pub(crate) machine: Machine,
+    /// Our data folder.
+    pub(crate) data: PathBuf,
+    pub(crate) launcher: Launcher,
+    pub(crate) ledger: Ledger,
+}
+
+impl Hosts {
+    /// The hosts of a machine. `data` is our data folder, `program` the program that can be started
+    /// as a server.
+    pub fn new(machine: Machine, data: impl Into<PathBuf>, program: &Path) -> Self {
+        let data = data.into();
+        Self {
+            launcher: Launcher::of(&machine, program, &data),
+            ledger: Ledger::new(&data),
+            machine,
+            data,
+        }
+    }
+
+    /// The program that entries start.
+    pub fn launcher(&self) -> &Launcher {
+        &self.launcher
+    }
+
+    /// How every host stands, in the order of the table.
+    ///
+    /// # Errors
+    /// [`Error::Ledger`] when our own list cannot be read.
+    pub fn all(&self) -> Result<Vec<Report>, Error> {
+        self.ledger.read()?;
+        HOSTS
+            .iter()
+            .map(|host| self.look(host, &Scope::User))
+            .collect()
+    }
+
+    /// What a new entry would start. The variable is given because hosts pass next to none of ours.
+    pub fn wanted(&self) -> Launch {
+        let home = self.machine.environment.has("OPENSPACE_HOME");
+        let home = home.then(|| {
+            let data = self.data.to_string_lossy().into_owned();
+            ("OPENSPACE_HOME".to_owned(), data)
+        });
+        Launch {
+            command: self.launcher.path.to_string_lossy().into_owned(),
+            args: ARGUMENTS.map(str::to_owned).to_vec(),
+            env: home.into_iter().collect(),
+        }
+    }
+
+    /// Our entry as text to be pasted into a file of the host.
+    pub fn snippet(&self, host: &Host, trust: bool) -> String {
+        let at = At {
+            path: host.key,
+            name: NAME,
+        };
+        host.dialect.snippet(at, &host.entry(&self.wanted(), trust))
+    }
+
+    /// The folder of the host's skills, there or not.
+    pub fn skills(&self, host: &Host) -> Option<PathBuf> {
+        host.skills.and_then(|place| place.on(&self.machine))
+    }
+
+    /// Files of projects and profiles that were written into, with their hosts.
+    pub(crate) fn other_files(&self) -> Result<Vec<(&'static Host, PathBuf)>, Error> {
+        let records = self.ledger.read()?.into_iter();
+        Ok(records
+            .filter_map(|record| {
+                let host = HOSTS.iter().find(|host| host.id == record.host)?;
+                let own = self.file(host, &Scope::User).ok()?;
+                (own != record.file).then_some((host, record.file))
+            })
+            .collect())
+    }
+}
+
+/// The host of that name.
+///
+/// # Errors
+/// [`Error::UnknownHost`] with the one that was probably meant.
+pub fn find(id: &str) -> Result<&'static Host, Error> {
+    let lower = id.to_lowercase();
+    let found = HOSTS
+        .iter()
+        .find(|host| host.id == lower || host.name.to_lowercase() == lower);
+    found.ok_or_else(|| Error::UnknownHost {
+        id: id.to_owned(),
+        nearest: HOSTS
+            .iter()
+            .map(|host| host.id)
+            .find(|name| name.starts_with(&lower) || lower.starts_with(name)),
+    })
+}
+
+impl State {
+    /// The host knows us, whatever else is to be said about it.
+    pub fn is_registered(&self) -> bool {
+        matches!(self, Self::Registered { .. } | Self::Moved)
+    }
+}

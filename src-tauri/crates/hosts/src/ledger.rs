@@ -1,0 +1,127 @@
+//! What was written where, so that it can be taken back byte for byte and told from what others
+//! wrote.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Launch, dialect::Splice};
+
+const VERSION: u32 = 1;
+
+/// One entry that was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// Name of the host.
+    pub(crate) host: String,
+    /// The file, as it was asked for.
+    pub(crate) file: PathBuf,
+    /// What the entry starts.
+    pub(crate) launch: Launch,
+    /// The change as it was made.
+    pub(crate) splice: Splice,
+    /// How many maps around the entry came with it.
+    pub(crate) created: usize,
+    /// The file came with it.
+    pub(crate) new_file: bool,
+    /// When, in milliseconds since 1970.
+    pub(crate) at: i64,
+}
+
+/// The list of all of them, a file of ours.
+#[derive(Debug, Clone)]
+pub(crate) struct Ledger {
+    path: PathBuf,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Stored {
+    version: u32,
+    entries: Vec<Record>,
+}
+
+impl Ledger {
+    pub(crate) fn new(data: &Path) -> Self {
+        Self {
+            path: data.join("hosts.json"),
+        }
+    }
+
+    /// Everything that was written and not removed.
+    pub(crate) fn read(&self) -> Result<Vec<Record>, Error> {
+        let text = match fs::read_to_string(&self.path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(self.unusable(&error)),
+        };
+        let stored: Stored = serde_json::from_str(&text).map_err(|error| self.unusable(&error))?;
+        if stored.version > VERSION {
+            return Err(self.unusable(&"it was written by a newer version of this program"));
+        }
+        Ok(stored.entries)
+    }
+
+    /// What was written into a file.
+    pub(crate) fn find(&self, file: &Path) -> Result<Option<Record>, Error> {
+        Ok(self.read()?.into_iter().find(|record| record.file == file))
+    }
+
+    /// Puts a record in the place of what is known of its file.
+    pub(crate) fn put(&self, record: Record) -> Result<(), Error> {
+        self.change(|entries| {
+            entries.retain(|other| other.file != record.file);
+            entries.push(record);
+        })
+    }
+
+    /// Forgets a file.
+    pub(crate) fn forget(&self, file: &Path) -> Result<(), Error> {
+        if self.find(file)?.is_none() {
+            return Ok(());
+        }
+        self.change(|entries| entries.retain(|other| other.file != file))
+    }
+
+    fn change(&self, edit: impl FnOnce(&mut Vec<Record>)) -> Result<(), Error> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        openspace_config::paths::create_private(folder).map_err(|error| self.unusable(&error))?;
+        // Two processes that write into two hosts at once must not lose one of them.
+        let _lock = lock(folder).map_err(|error| self.unusable(&error))?;
+        let mut entries = self.read()?;
+        edit(&mut entries);
+        let stored = Stored {
+            version: VERSION,
+            entries,
+        };
+        let text = serde_json::to_string_pretty(&stored).map_err(|error| self.unusable(&error))?;
+        let write = || -> io::Result<()> {
+            let mut staged = tempfile::NamedTempFile::new_in(folder)?;
+            staged.write_all(text.as_bytes())?;
+            staged.as_file().sync_all()?;
+            staged.persist(&self.path)?;
+            Ok(())
+        };
+        write().map_err(|error| self.unusable(&error))
+    }
+
+    fn unusable(&self, why: &dyn std::fmt::Display) -> Error {
+        Error::Ledger {
+            path: self.path.clone(),
+            message: why.to_string(),
+        }
+    }
+}
+
+fn lock(folder: &Path) -> io::Result<File> {
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(folder.join("hosts.lock"))?;
+    file.lock()?;
+    Ok(file)
+}

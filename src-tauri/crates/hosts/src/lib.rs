@@ -1,0 +1,40 @@
+//! Agent programs on this machine: finding them, writing our entry into their files, trying it.
+//!
+//! [`HOSTS`] says of each host where its file lies, in which format, and what an entry looks like.
+//! [`Hosts`] looks how each stands ([`Report`]), works out changes ([`Plan`]) and makes them
+//! ([`Done`]): every byte that is not ours stays as it is, and unregistering leads back to the bytes
+//! from before. [`Hosts::checkup`] finds entries whose program has gone, [`Hosts::verify`] starts one
+//! as its host would and speaks with it. Nothing secret is ever written.
+
+#![warn(missing_docs)]
+#![forbid(unsafe_code)]
+
+mod check;
+mod dialect;
+mod doctor;
+mod entry;
+mod error;
+mod file;
+mod host;
+mod hosts;
+mod launcher;
+mod ledger;
+mod machine;
+mod mask;
+mod plan;
+mod state;
+mod table;
+mod verify;
+
+pub use dialect::Dialect;
+pub use doctor::{Checkup, Cure, Finding};
+pub use entry::{Launch, NAME};
+pub use error::Error;
+pub use host::{Host, Passes};
+pub use hosts::{Hosts, find};
+pub use launcher::Launcher;
+pub use machine::{Machine, Place, Platform};
+pub use plan::{Done, Kind, Options, Plan};
+pub use state::{Report, Scope, State};
+pub use table::HOSTS;
+pub use verify::{Call, Seen, Step, Trouble};

@@ -1,0 +1,468 @@
+//! Changes to a host's file: worked out, shown, made.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use serde_json::Value;
+use similar::TextDiff;
+
+use crate::{
+    Error, Host, Hosts, Launch, Scope, State,
+    check::{Verdict, ask},
+    dialect::{At, Splice, find},
+    file::{
+        Contents,
+        backup::Backups,
+        lock::{FolderLock, pause},
+    },
+    host::Lock,
+    ledger::Record,
+    mask,
+};
+
+/// How often a change is worked out anew when another program was faster.
+const ATTEMPTS: usize = 2;
+
+/// What is wanted of a registration beyond the usual.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Options {
+    /// Put our entry in the place of another of the same name.
+    pub force: bool,
+    /// Let the host run our tools without asking, where it can be told to. We ask anyway.
+    pub trust: bool,
+    /// Make the file of a host that was not found.
+    pub create: bool,
+}
+
+/// What a change does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// It adds our entry.
+    Add,
+    /// It puts our entry in the place of another.
+    Replace,
+    /// It corrects the program in our entry.
+    Repair,
+    /// It removes our entry.
+    Remove,
+    /// Nothing has to be done.
+    Nothing,
+}
+
+impl Kind {
+    /// Its name in catalogues and JSON.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Replace => "replace",
+            Self::Repair => "repair",
+            Self::Remove => "remove",
+            Self::Nothing => "nothing",
+        }
+    }
+}
+
+/// A change that was worked out and not made.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Whose file it is.
+    pub host: &'static Host,
+    /// The file.
+    pub file: PathBuf,
+    /// What is done.
+    pub kind: Kind,
+    contents: Contents,
+    /// What the file says afterwards; none when it is removed.
+    after: Option<String>,
+    backups: Backups,
+    shared: bool,
+    record: Option<Record>,
+}
+
+impl Plan {
+    /// The change line by line, in the unified format, without the secrets that others keep in the
+    /// same file.
+    pub fn diff(&self) -> String {
+        let name = self.file.display().to_string();
+        let after = self.after.as_deref().unwrap_or_default();
+        let diff = TextDiff::from_lines(self.contents.text.as_str(), after)
+            .unified_diff()
+            .context_radius(2)
+            .header(&name, &name)
+            .to_string();
+        let lines = diff.lines().map(|line| mask::line(line) + "\n");
+        lines.collect()
+    }
+
+    /// Where a copy of the file would go that was made at this time; none for a new file.
+    pub fn backup(&self, now: Timestamp) -> Option<PathBuf> {
+        (self.contents.exists() && self.kind != Kind::Nothing).then(|| self.backups.path(now))
+    }
+
+    /// The file does not exist yet.
+    pub fn is_new_file(&self) -> bool {
+        !self.contents.exists()
+    }
+
+    /// The file goes away, since it holds nothing but our entry.
+    pub fn removes_file(&self) -> bool {
+        self.after.is_none()
+    }
+}
+
+/// A change that was made.
+#[derive(Debug)]
+pub struct Done {
+    /// What it was.
+    pub plan: Plan,
+    /// The copy of the file as it was before.
+    pub backup: Option<PathBuf>,
+}
+
+impl Hosts {
+    /// Works out what registering does.
+    ///
+    /// # Errors
+    /// Whatever keeps the file from being changed; [`Error::Different`] when another entry has our
+    /// name.
+    pub fn plan_registration(
+        &self,
+        host: &'static Host,
+        scope: &Scope,
+        options: Options,
+        now: Timestamp,
+    ) -> Result<Plan, Error> {
+        let file = self.file(host, scope)?;
+        let contents = Contents::read(&file)?;
+        if *scope == Scope::User && !options.create && self.sign(host).is_none() {
+            return Err(Error::NotFound {
+                host: host.name,
+                path: file,
+            });
+        }
+        let fault = |fault| Error::of(fault, file.clone(), &contents.text);
+        let text = contents.text.as_str();
+        let said = host.dialect.read(text).map_err(fault)?;
+        let at = host.at(&said);
+        let record = self.ledger.find(&file)?;
+        let found = find(&said, at);
+        let wanted = self.wanted();
+        let entry = host.entry(&wanted, options.trust);
+        let (kind, after) = match self.judge(host, found, record.as_ref()) {
+            State::NotFound | State::NotRegistered | State::Removed => (
+                Kind::Add,
+                host.dialect.add(text, at, &entry).map_err(fault)?,
+            ),
+            State::Moved => {
+                let steps = at.steps(&host.command_steps());
+                let set = host.dialect.set(text, &steps, &wanted.command);
+                (Kind::Repair, set.map_err(fault)?)
+            }
+            State::Registered { other, .. }
+                if !(lacks_trust(host, found, options) || other && options.force) =>
+            {
+                (Kind::Nothing, text.to_owned())
+            }
+            State::Registered { .. } => (
+                Kind::Replace,
+                replaced(host, text, at, &entry).map_err(fault)?,
+            ),
+            State::Different { .. } if options.force => (
+                Kind::Replace,
+                replaced(host, text, at, &entry).map_err(fault)?,
+            ),
+            State::Different { entry } => return Err(Error::Different { path: file, entry }),
+            State::Unusable(error) => return Err(error),
+        };
+        if kind != Kind::Nothing {
+            contents.refuse_protected()?;
+        }
+        let record = match kind {
+            Kind::Nothing => None,
+            Kind::Repair => Some(repaired(record, host, &contents, &after, at, &wanted, now)),
+            Kind::Add | Kind::Replace | Kind::Remove => {
+                let missing = at.path.len() - depth(&said, at.path);
+                Some(Record {
+                    host: host.id.to_owned(),
+                    file: file.clone(),
+                    launch: wanted,
+                    splice: Splice::between(text, &after),
+                    created: missing,
+                    new_file: !contents.exists(),
+                    at: now.as_millisecond(),
+                })
+            }
+        };
+        Ok(self.plan(host, scope, kind, contents, Some(after), record))
+    }
+
+    /// Works out what unregistering does.
+    ///
+    /// # Errors
+    /// Whatever keeps the file from being changed; [`Error::Different`] when the entry is not ours
+    /// and `force` is not set.
+    pub fn plan_removal(
+        &self,
+        host: &'static Host,
+        scope: &Scope,
+        force: bool,
+    ) -> Result<Plan, Error> {
+        let file = self.file(host, scope)?;
+        let contents = Contents::read(&file)?;
+        let fault = |fault| Error::of(fault, file.clone(), &contents.text);
+        let text = contents.text.as_str();
+        let said = host.dialect.read(text).map_err(fault)?;
+        let at = host.at(&said);
+        let record = self.ledger.find(&file)?;
+        let found = find(&said, at);
+        let state = self.judge(host, found, record.as_ref());
+        if found.is_none() {
+            let after = Some(contents.text.clone());
+            return Ok(self.plan(host, scope, Kind::Nothing, contents, after, None));
+        }
+        if let State::Different { entry } = state
+            && !force
+        {
+            return Err(Error::Different { path: file, entry });
+        }
+        contents.refuse_protected()?;
+        let taken_back = record.as_ref().and_then(|record| {
+            let splice = &record.splice;
+            [splice.undo(text), splice.undo_elsewhere(text)]
+                .into_iter()
+                .flatten()
+                .find(|after| host.dialect.check_removed(text, after, at))
+        });
+        let created = record.as_ref().map_or(0, |record| record.created);
+        let after = match taken_back {
+            Some(after) => after,
+            None => host.dialect.remove(text, at, created).map_err(fault)?,
+        };
+        let nothing_left = matches!(after.trim(), "" | "{}");
+        let came_with_it = record.is_some_and(|record| record.new_file);
+        let after = (!(nothing_left && came_with_it)).then_some(after);
+        Ok(self.plan(host, scope, Kind::Remove, contents, after, None))
+    }
+
+    fn plan(
+        &self,
+        host: &'static Host,
+        scope: &Scope,
+        kind: Kind,
+        contents: Contents,
+        after: Option<String>,
+        record: Option<Record>,
+    ) -> Plan {
+        let shared = matches!(scope, Scope::Project(_));
+        let backups = if shared {
+            Backups::within(&self.data.join("backups"), &contents.path)
+        } else {
+            Backups::beside(&contents.path)
+        };
+        Plan {
+            host,
+            file: contents.path.clone(),
+            kind,
+            contents,
+            after,
+            backups,
+            shared,
+            record,
+        }
+    }
+
+    /// Makes a change, if the file is still what it was when the change was worked out.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] when it is not, and whatever keeps it from being written. The file is as
+    /// it was then.
+    pub fn make(&self, plan: Plan, now: Timestamp) -> Result<Done, Error> {
+        if plan.kind == Kind::Nothing {
+            if self.ledger.find(&plan.file)?.is_some() && plan.record.is_none() {
+                self.forget_if_gone(&plan)?;
+            }
+            return Ok(Done { plan, backup: None });
+        }
+        // What was written must be known later, so this must work before anything is written.
+        self.ledger.read()?;
+        if plan.kind != Kind::Remove {
+            self.launcher.make()?;
+        }
+        let _lock = lock(&plan)?;
+        let accepted = |host: &Host| {
+            host.check
+                .map_or(Verdict::Silent, |command| ask(&self.machine, command))
+        };
+        let before = if plan.kind == Kind::Remove || plan.is_new_file() {
+            Verdict::Silent
+        } else {
+            accepted(plan.host)
+        };
+        let backup = if plan.contents.exists() {
+            let kept = plan.backups.keep(&plan.contents, now);
+            Some(kept.map_err(|source| Error::Unwritable {
+                path: plan.file.clone(),
+                source,
+            })?)
+        } else {
+            None
+        };
+        match &plan.after {
+            Some(after) => plan.contents.replace(after, !plan.shared)?,
+            None => plan.contents.remove()?,
+        }
+        if before == Verdict::Accepted
+            && let Verdict::Refused(message) = accepted(plan.host)
+        {
+            Contents::read(&plan.file)?.replace(&plan.contents.text, !plan.shared)?;
+            return Err(Error::Refused {
+                host: plan.host.name,
+                message,
+            });
+        }
+        match plan.record.clone() {
+            Some(record) => self.ledger.put(record)?,
+            None => self.ledger.forget(&plan.file)?,
+        }
+        Ok(Done { plan, backup })
+    }
+
+    /// Forgets an entry that somebody else removed.
+    fn forget_if_gone(&self, plan: &Plan) -> Result<(), Error> {
+        let said = plan.host.dialect.read(&plan.contents.text);
+        let gone = said.is_ok_and(|said| find(&said, plan.host.at(&said)).is_none());
+        if gone {
+            self.ledger.forget(&plan.file)?;
+        }
+        Ok(())
+    }
+
+    /// Registers with a host: works the change out and makes it, once more when another program was
+    /// faster.
+    pub fn register(
+        &self,
+        host: &'static Host,
+        scope: &Scope,
+        options: Options,
+        now: Timestamp,
+    ) -> Result<Done, Error> {
+        self.change(now, || self.plan_registration(host, scope, options, now))
+    }
+
+    /// Takes our entry out of a host's file: every byte is as it was before, as far as nobody
+    /// changed what is around it.
+    pub fn unregister(
+        &self,
+        host: &'static Host,
+        scope: &Scope,
+        force: bool,
+        now: Timestamp,
+    ) -> Result<Done, Error> {
+        self.change(now, || self.plan_removal(host, scope, force))
+    }
+
+    fn change(
+        &self,
+        now: Timestamp,
+        plan: impl Fn() -> Result<Plan, Error>,
+    ) -> Result<Done, Error> {
+        let mut attempt = 1;
+        loop {
+            match self.make(plan()?, now) {
+                Err(Error::Changed { .. }) if attempt < ATTEMPTS => {
+                    attempt += 1;
+                    std::thread::sleep(pause());
+                }
+                result => return result,
+            }
+        }
+    }
+}
+
+/// The entry does not let our tools run without asking, and is to.
+fn lacks_trust(host: &Host, entry: Option<&Value>, options: Options) -> bool {
+    let Some((key, _)) = host.trust.filter(|_| options.trust) else {
+        return false;
+    };
+    entry.is_some_and(|entry| entry.get(key).is_none())
+}
+
+fn lock(plan: &Plan) -> Result<Option<FolderLock>, Error> {
+    match plan.host.lock {
+        Lock::None => Ok(None),
+        Lock::Folder => {
+            let taken = FolderLock::take(&plan.contents.target);
+            let taken = taken.map_err(|source| Error::Unwritable {
+                path: plan.file.clone(),
+                source,
+            })?;
+            let locked = || Error::Locked {
+                host: plan.host.name,
+                path: plan.file.clone(),
+            };
+            taken.ok_or_else(locked).map(Some)
+        }
+    }
+}
+
+/// Our entry in the place of the one that is there.
+fn replaced(
+    host: &Host,
+    text: &str,
+    at: At<'_>,
+    entry: &Value,
+) -> Result<String, crate::dialect::Fault> {
+    let without = host.dialect.remove(text, at, 0)?;
+    host.dialect.add(&without, at, entry)
+}
+
+/// How many of the maps around an entry are there.
+fn depth(said: &Value, path: &[&str]) -> usize {
+    let mut value = Some(said);
+    path.iter()
+        .take_while(|key| {
+            value = value.and_then(|value| value.get(key));
+            value.is_some()
+        })
+        .count()
+}
+
+/// What is to be known of an entry whose program was corrected.
+fn repaired(
+    record: Option<Record>,
+    host: &Host,
+    contents: &Contents,
+    after: &str,
+    at: At<'_>,
+    launch: &Launch,
+    now: Timestamp,
+) -> Record {
+    let (created, new_file) = record
+        .as_ref()
+        .map_or((0, false), |record| (record.created, record.new_file));
+    let kept = record.and_then(|record| corrected(&record.splice, &contents.text, after));
+    let splice = kept.unwrap_or_else(|| {
+        let without = host.dialect.remove(after, at, created);
+        Splice::between(without.as_deref().unwrap_or(after), after)
+    });
+    Record {
+        host: host.id.to_owned(),
+        file: contents.path.clone(),
+        launch: launch.clone(),
+        splice,
+        created,
+        new_file,
+        at: now.as_millisecond(),
+    }
+}
+
+/// The splice that wrote an entry, as it would have been with the correction in it.
+fn corrected(splice: &Splice, before: &str, after: &str) -> Option<Splice> {
+    let undone = splice
+        .undo(before)
+        .or_else(|| splice.undo_elsewhere(before))?;
+    Some(Splice::between(&undone, after))
+}
+
+#[cfg(test)]
+mod tests;
