@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+pub mod credentials;
 mod dialect;
 mod doctor;
 mod entry;
