@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::{FutureExt as _, future::join_all};
 use openspace_grounding::{
-    Block, CallContext, Evidence, Folders, Gate as _, Keep, Output, ToolError, ToolRegistry,
+    Action, Block, CallContext, Evidence, Folders, Keep, Output, Tool, ToolError, ToolRegistry,
     untrusted,
 };
 use openspace_llm::{Content, ToolCall};
@@ -14,7 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     CallResult, Event,
-    gate::{CallGate, Shared},
+    gate::{CallGate, Permitted, Shared},
+    prompts,
     transcript::{PictureSource, Pictures},
 };
 
@@ -94,7 +95,8 @@ impl Calls {
             json!({ "step": step, "call": call.id, "tool": call.name, "arguments": call.input }),
         )
         .await;
-        let result = self.perform(step, call).await;
+        let mut edited = None;
+        let result = self.perform(step, call, &mut edited).await;
         let (output, failure) = match result {
             Ok(output) => (output, None),
             Err(error) => (failed(&error), Some(error)),
@@ -127,7 +129,10 @@ impl Calls {
             }),
         )
         .await;
-        let content = self.content(&call.name, &output);
+        let mut content = self.content(&call.name, &output);
+        if let Some(line) = edited {
+            content.insert(0, Content::Text(prompts::edited(&line)));
+        }
         let failed = output.is_error;
         let _gone = self.shared.events.send(Event::CallFinished(CallResult {
             call: call.id.clone(),
@@ -179,7 +184,13 @@ impl Calls {
             && call.name != "accessibility_tree"
     }
 
-    async fn perform(&self, step: u32, call: &ToolCall) -> Result<Output, ToolError> {
+    /// `edited` becomes the command line that a person allowed in place of the call's own.
+    async fn perform(
+        &self,
+        step: u32,
+        call: &ToolCall,
+        edited: &mut Option<String>,
+    ) -> Result<Output, ToolError> {
         if let Some(text) = &call.malformed {
             let beginning: String = text.chars().take(200).collect();
             return Err(ToolError::InvalidArguments(format!(
@@ -216,8 +227,24 @@ impl Calls {
         };
         let work = async {
             let actions = tool.actions(&call.input, &context).await?;
-            let permit = gate.permit(&actions).await?;
-            tool.call(call.input.clone(), permit, &context).await
+            let editable = is_one_command(tool.as_ref(), &call.input, &actions);
+            let line = match gate.permit_call(&actions, editable).await? {
+                Permitted::AsAsked(permit) => {
+                    return tool.call(call.input.clone(), permit, &context).await;
+                }
+                Permitted::Edited(line) => line,
+            };
+            let input = tool.with_command(&call.input, &line);
+            *edited = Some(line);
+            let input = input.ok_or_else(|| ToolError::InvalidArguments(NO_COMMAND.to_owned()))?;
+            self.tell(
+                "step.call_edited",
+                json!({ "step": step, "call": call.id, "tool": call.name, "arguments": input }),
+            )
+            .await;
+            let actions = tool.actions(&input, &context).await?;
+            let permit = gate.permit_edited(&actions)?;
+            tool.call(input, permit, &context).await
         };
         // A tool that panics must not take the run with it.
         match std::panic::AssertUnwindSafe(work).catch_unwind().await {
@@ -275,6 +302,13 @@ pub(crate) async fn tell(store: &Store, fence: &Fence, kind: &'static str, paylo
         tracing::warn!(%error, kind, "telling what happened in a run");
     }
 }
+
+/// Whether a call is a single command line that another one can take the place of.
+fn is_one_command(tool: &dyn Tool, input: &Value, actions: &[Action]) -> bool {
+    matches!(actions, [Action::Command(command)] if tool.with_command(input, &command.line).is_some())
+}
+
+const NO_COMMAND: &str = "the call takes no command";
 
 /// What the hosted computer toolset's documentation wants said, word for word.
 const NOT_EXECUTED: &str = "Not executed: an earlier computer action in this turn failed.";

@@ -55,6 +55,14 @@ pub(crate) struct Shared {
     pub(crate) control: Arc<dyn Control>,
 }
 
+/// How a call was allowed.
+pub(crate) enum Permitted {
+    /// As it is.
+    AsAsked(Permit),
+    /// With this command line in place of its own.
+    Edited(String),
+}
+
 /// The gate of one call.
 pub(crate) struct CallGate {
     pub(crate) shared: Arc<Shared>,
@@ -72,8 +80,30 @@ impl CallGate {
         self.shared.policy.decide(actions, &grants)
     }
 
+    /// As [`Gate::permit`]. The person may allow another command line if the call is `editable`.
+    pub(crate) async fn permit_call(
+        &self,
+        actions: &[Action],
+        editable: bool,
+    ) -> Result<Permitted, Denied> {
+        match self.decide(actions) {
+            Decision::Allow => Ok(Permitted::AsAsked(Permit::Immediate)),
+            Decision::Deny(denied) => Err(denied),
+            Decision::Ask(question) => self.ask(&question, editable).await,
+        }
+    }
+
+    /// Judges what a person wrote. They have allowed it by writing it; what no answer allows is
+    /// refused all the same.
+    pub(crate) fn permit_edited(&self, actions: &[Action]) -> Result<Permit, Denied> {
+        match self.decide(actions) {
+            Decision::Allow | Decision::Ask(_) => Ok(Permit::AfterWait),
+            Decision::Deny(denied) => Err(denied),
+        }
+    }
+
     /// Stores the question, then waits for the answer, however many processes may give it.
-    async fn ask(&self, question: &Question) -> Result<(), Denied> {
+    async fn ask(&self, question: &Question, editable: bool) -> Result<Permitted, Denied> {
         let shared = &self.shared;
         if shared.attendance == Attendance::Absent {
             return Err(Denied {
@@ -100,6 +130,7 @@ impl CallGate {
             question: serde_json::to_value(question).unwrap_or_default(),
             risk: risk.unwrap_or_default(),
             irreversible: !question.reversible,
+            editable,
         };
         let fence = shared.fence.clone();
         let id = shared
@@ -145,6 +176,7 @@ impl CallGate {
             id.clone(),
             Answer {
                 decision: Reply::Deny,
+                edited: None,
                 note,
             },
         );
@@ -174,9 +206,12 @@ impl CallGate {
         }
     }
 
-    fn take(&self, approval: Approval, question: &Question) -> Result<(), Denied> {
+    fn take(&self, approval: Approval, question: &Question) -> Result<Permitted, Denied> {
         match approval.state {
-            ApprovalState::AllowedOnce => Ok(()),
+            ApprovalState::AllowedOnce => Ok(match approval.edited {
+                Some(line) => Permitted::Edited(line),
+                None => Permitted::AsAsked(Permit::AfterWait),
+            }),
             ApprovalState::AllowedForRun => {
                 let mut grants = self
                     .shared
@@ -186,7 +221,7 @@ impl CallGate {
                 for offer in &question.offers {
                     grants.add(offer);
                 }
-                Ok(())
+                Ok(Permitted::AsAsked(Permit::AfterWait))
             }
             ApprovalState::Denied | ApprovalState::Withdrawn | ApprovalState::Open => {
                 let note = approval.note.filter(|note| !note.trim().is_empty());
@@ -203,6 +238,8 @@ impl CallGate {
 const UNATTENDED: &str = "this needs a person's permission and nobody can be asked; do without it or say what is missing";
 const UNANSWERED: &str =
     "this needs a person's permission and nobody answered; do without it or say what is missing";
+/// The store takes no such answer; were there one, what was asked must not run in its place.
+const NOT_EDITABLE: &str = "the person allowed another command, which cannot be run in this place";
 
 async fn sleep_until(deadline: Option<tokio::time::Instant>) {
     match deadline {
@@ -214,10 +251,11 @@ async fn sleep_until(deadline: Option<tokio::time::Instant>) {
 #[async_trait]
 impl Gate for CallGate {
     async fn permit(&self, actions: &[Action]) -> Result<Permit, Denied> {
-        match self.decide(actions) {
-            Decision::Allow => Ok(Permit::Immediate),
-            Decision::Deny(denied) => Err(denied),
-            Decision::Ask(question) => self.ask(&question).await.map(|()| Permit::AfterWait),
+        match self.permit_call(actions, false).await? {
+            Permitted::AsAsked(permit) => Ok(permit),
+            Permitted::Edited(_) => Err(Denied {
+                reason: NOT_EDITABLE.to_owned(),
+            }),
         }
     }
 

@@ -51,6 +51,13 @@ pub(crate) const UNVERIFIED: &str = "Before you finish: your last action on the 
 visible effect. Look at the screen and check that the task is really done. If it is, say how you \
 verified it; if it is not, go on or call `give_up`.";
 
+/// Stands before the result of a call whose command a person changed.
+pub(crate) fn edited(line: &str) -> String {
+    format!(
+        "The person changed the command before allowing it. In place of yours, this is the command the result below belongs to:\n{line}"
+    )
+}
+
 pub(crate) fn resumed(note: Option<&str>) -> String {
     let mut text = String::from(
         "The run was paused and goes on now. The screen and the files may have changed: take a fresh look before you act.",

@@ -49,8 +49,12 @@ impl App {
         note: Option<String>,
         by: &str,
     ) -> Result<bool> {
-        let (id, answer) = (approval.id.clone(), Answer { decision, note });
-        let by = by.to_owned();
+        let answer = Answer {
+            decision,
+            edited: None,
+            note,
+        };
+        let (id, by) = (approval.id.clone(), by.to_owned());
         Ok(self
             .store
             .call(move |db| db.approvals().answer(&id, &answer, &by))

@@ -250,6 +250,7 @@ pub async fn say_yes(app: Arc<App>, run: RunId) {
         };
         let yes = Answer {
             decision: Decision::AllowOnce,
+            edited: None,
             note: None,
         };
         let answered = app

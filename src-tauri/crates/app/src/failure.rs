@@ -97,7 +97,7 @@ impl From<openspace_store::Error> for Failure {
         use openspace_store::Error as Store;
         let code = match &error {
             Store::NotFound { .. } => Code::NotFound,
-            Store::Ambiguous { .. } => Code::InvalidRequest,
+            Store::Ambiguous { .. } | Store::NotEditable { .. } => Code::InvalidRequest,
             Store::LostRun { .. } | Store::WrongStatus { .. } => Code::WrongState,
             _ => Code::Store,
         };

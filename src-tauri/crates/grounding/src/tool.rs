@@ -61,6 +61,12 @@ pub trait Tool: Send + Sync {
         context: &CallContext,
     ) -> Result<Vec<Action>, ToolError>;
 
+    /// The arguments of the same call with another command line, which a person wrote instead; none
+    /// where the call is not a command line.
+    fn with_command(&self, _arguments: &Value, _line: &str) -> Option<Value> {
+        None
+    }
+
     /// Does it. `permit` tells whether somebody was asked and waited for meanwhile. Whatever the
     /// call turns out to do beyond the actions it declared, it must ask [`CallContext::gate`] for first.
     async fn call(

@@ -2,7 +2,7 @@
 
 use std::{fmt, io, path::PathBuf};
 
-use crate::{RunId, RunStatus};
+use crate::{ApprovalId, RunId, RunStatus};
 
 /// Result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -43,6 +43,12 @@ pub enum Error {
         status: RunStatus,
         /// What was asked for, as in `be continued`.
         what: &'static str,
+    },
+    /// The command of this question cannot be changed, or not with this answer: answer it as it is.
+    #[error("the question `{approval}` cannot be answered with another command")]
+    NotEditable {
+        /// The question.
+        approval: ApprovalId,
     },
     /// A newer program wrote this database: update this one. The database was not touched.
     #[error(

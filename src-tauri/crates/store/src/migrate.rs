@@ -26,6 +26,11 @@ const MIGRATIONS: &[Migration] = &[
         min_compatible: 1,
         sql: include_str!("migrations/0002_ui_state.sql"),
     },
+    Migration {
+        schema: 3,
+        min_compatible: 1,
+        sql: include_str!("migrations/0003_edited_commands.sql"),
+    },
 ];
 
 /// The first bytes of every SQLite database (sqlite.org/fileformat2.html, section 1.3).

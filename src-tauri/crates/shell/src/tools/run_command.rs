@@ -177,6 +177,12 @@ impl Tool for RunCommand {
         Ok(actions)
     }
 
+    fn with_command(&self, arguments: &Value, line: &str) -> Option<Value> {
+        let mut arguments = arguments.as_object()?.clone();
+        arguments.insert("command".to_owned(), line.into());
+        Some(Value::Object(arguments))
+    }
+
     async fn call(
         &self,
         arguments: Value,

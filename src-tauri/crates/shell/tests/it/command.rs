@@ -72,6 +72,21 @@ async fn the_action_is_the_command() {
     );
 }
 
+/// A person's command takes the place of the model's and leaves the rest of the call as it was.
+#[tokio::test]
+async fn another_command_is_the_same_call() {
+    let world = World::new();
+    let call = json!({"command": "rm *", "network": true, "timeout_seconds": 5});
+    let tool = world.tool("run_command").await;
+    let edited = tool.with_command(&call, "ls\n").expect("a command");
+    assert_eq!(
+        edited,
+        json!({"command": "ls\n", "network": true, "timeout_seconds": 5})
+    );
+    let other = world.tool("write_file").await;
+    assert_eq!(other.with_command(&json!({"path": "a"}), "ls"), None);
+}
+
 /// Inside the sandbox secrets are out of reach; scratch and workspace are not.
 #[tokio::test]
 async fn commands_are_sandboxed() {

@@ -54,8 +54,12 @@ pub struct Approval {
     pub risk: String,
     /// Cannot be brought back.
     pub irreversible: bool,
+    /// Its command may be changed before it is allowed.
+    pub editable: bool,
     /// Where it stands.
     pub state: ApprovalState,
+    /// The command the person allowed in place of the one that was asked about.
+    pub edited: Option<String>,
     /// What the person added.
     pub note: Option<String>,
     /// Who answered, such as `app` or `terminal`.
@@ -79,6 +83,8 @@ pub struct NewApproval {
     pub risk: String,
     /// Cannot be brought back.
     pub irreversible: bool,
+    /// Whoever asks runs what the person writes instead of the command.
+    pub editable: bool,
 }
 
 /// An answer.
@@ -86,6 +92,8 @@ pub struct NewApproval {
 pub struct Answer {
     /// What the person decided.
     pub decision: Decision,
+    /// The command to be run instead; only for [`Decision::AllowOnce`] of an editable question.
+    pub edited: Option<String>,
     /// What the person added; goes to the model.
     pub note: Option<String>,
 }
@@ -104,7 +112,9 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
         question: sql::json(row, "question")?,
         risk: row.get("risk")?,
         irreversible: row.get("irreversible")?,
+        editable: row.get("editable")?,
         state: row.get("state")?,
+        edited: row.get("edited")?,
         note: row.get("note")?,
         answered_by: row.get("answered_by")?,
         asked_at: row.get("asked_at")?,
@@ -171,8 +181,8 @@ impl Approvals<'_> {
         sql::execute(
             db.connection,
             "INSERT INTO approvals
-               (id, number, run, step, call, question, risk, irreversible, state, asked_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'open', ?9)",
+               (id, number, run, step, call, question, risk, irreversible, editable, state, asked_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'open', ?10)",
             (
                 &id,
                 db.next_number("approvals")?,
@@ -182,6 +192,7 @@ impl Approvals<'_> {
                 Json(&new.question),
                 &new.risk,
                 new.irreversible,
+                new.editable,
                 db.now,
             ),
         )?;
@@ -193,23 +204,32 @@ impl Approvals<'_> {
 
     /// Answers. True for the first answer only; a later one, or one after the run ended, changes
     /// nothing.
+    ///
+    /// # Errors
+    /// [`Error::NotEditable`] where nobody would run the command of the answer.
     pub fn answer(&self, id: &ApprovalId, answer: &Answer, by: &str) -> Result<bool> {
         let state = match answer.decision {
             Decision::AllowOnce => ApprovalState::AllowedOnce,
             Decision::AllowForRun => ApprovalState::AllowedForRun,
             Decision::Deny => ApprovalState::Denied,
         };
-        let run = self.get(id)?.run;
+        let asked = self.get(id)?;
+        let runs_edited = asked.editable && answer.decision == Decision::AllowOnce;
+        if answer.edited.is_some() && !runs_edited {
+            return Err(Error::NotEditable {
+                approval: id.clone(),
+            });
+        }
         let rows = sql::execute(
             self.db.connection,
-            "UPDATE approvals SET state = ?2, note = ?3, answered_by = ?4, answered_at = ?5
+            "UPDATE approvals SET state = ?2, edited = ?3, note = ?4, answered_by = ?5, answered_at = ?6
              WHERE id = ?1 AND state = 'open'",
-            (id, state, &answer.note, by, self.db.now),
+            (id, state, &answer.edited, &answer.note, by, self.db.now),
         )?;
         if rows == 0 {
             return Ok(false);
         }
-        self.tell(&run, id, state)?;
+        self.tell(&asked.run, id, state)?;
         Ok(true)
     }
 

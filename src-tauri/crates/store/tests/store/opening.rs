@@ -92,7 +92,7 @@ fn a_newer_database_is_refused_untouched() {
             Error::TooNew {
                 schema: 900,
                 min_compatible: 800,
-                ours: 2,
+                ours: 3,
                 ..
             }
         ),
@@ -122,7 +122,10 @@ fn a_database_of_the_first_schema_is_brought_up() {
            min_compatible INTEGER NOT NULL
          ) STRICT;
          INSERT INTO openspace_schema VALUES (1, 1, 1);
-         INSERT INTO sessions VALUES ('0123456789', 'Old', 'cli', '{}', 5, 5);",
+         INSERT INTO sessions VALUES ('0123456789', 'Old', 'cli', '{}', 5, 5);
+         PRAGMA foreign_keys = OFF;
+         INSERT INTO approvals VALUES
+           ('9876543210', 1, '0011223344', 2, 'c', '{}', 'low', 0, 'open', NULL, NULL, 7, NULL);",
     );
 
     let store = Store::open(folder.path()).unwrap();
@@ -131,6 +134,14 @@ fn a_database_of_the_first_schema_is_brought_up() {
         .read_blocking(|db| db.sessions().find("0123456789"))
         .unwrap();
     assert_eq!(session.title, "Old");
+    let asked = store
+        .read_blocking(|db| db.approvals().find("9876543210"))
+        .unwrap();
+    assert_eq!(
+        (asked.step, asked.editable, asked.edited),
+        (2, false, None),
+        "whoever asked that runs no other command"
+    );
     let value = serde_json::json!({ "text": "draft" });
     store
         .call_blocking(|db| db.ui_state().set("draft", Some(&value)))

@@ -10,12 +10,17 @@ use serde_json::json;
 use crate::home::Home;
 
 fn ask(home: &Home, fence: &Fence) -> openspace_store::ApprovalId {
+    ask_about(home, fence, false)
+}
+
+fn ask_about(home: &Home, fence: &Fence, editable: bool) -> openspace_store::ApprovalId {
     let new = NewApproval {
         step: 2,
         call: "call_1".to_owned(),
         question: json!({ "command": ["rm", "notes.txt"] }),
         risk: "high".to_owned(),
         irreversible: true,
+        editable,
     };
     home.store
         .call_blocking(|db| db.approvals().ask(fence, &new))
@@ -25,6 +30,7 @@ fn ask(home: &Home, fence: &Fence) -> openspace_store::ApprovalId {
 fn answer(decision: Decision) -> Answer {
     Answer {
         decision,
+        edited: None,
         note: Some("as you like".to_owned()),
     }
 }
@@ -109,6 +115,53 @@ fn an_approval_is_answered_once() {
         ],
         "asked and answered are told once each"
     );
+}
+
+/// A command is changed only where it would be run, and only by allowing it once; it is kept.
+#[test]
+fn an_edited_command_is_kept_with_the_answer() {
+    let home = Home::new();
+    let instance = home.instance();
+    let fence = home.claimed(&instance);
+    let fixed = ask_about(&home, &fence, false);
+    let editable = ask_about(&home, &fence, true);
+    let edited = |decision| Answer {
+        edited: Some("rm draft.txt".to_owned()),
+        ..answer(decision)
+    };
+    let give = |id, answer: Answer| {
+        home.store
+            .call_blocking(move |db| db.approvals().answer(id, &answer, "app"))
+    };
+    for (id, decision) in [
+        (&fixed, Decision::AllowOnce),
+        (&editable, Decision::AllowForRun),
+        (&editable, Decision::Deny),
+    ] {
+        let refused = give(id, edited(decision));
+        assert!(
+            matches!(&refused, Err(Error::NotEditable { approval }) if approval == id),
+            "{refused:?}"
+        );
+    }
+    let pending = home
+        .store
+        .read_blocking(|db| db.approvals().pending())
+        .unwrap();
+    assert_eq!(pending.len(), 2, "what is refused answers nothing");
+
+    assert!(give(&editable, edited(Decision::AllowOnce)).unwrap());
+    assert!(!give(&editable, answer(Decision::AllowOnce)).unwrap());
+
+    let row = home
+        .store
+        .read_blocking(|db| db.approvals().get(&editable))
+        .unwrap();
+    assert_eq!(
+        (row.state, row.edited.as_deref()),
+        (ApprovalState::AllowedOnce, Some("rm draft.txt"))
+    );
+    assert_eq!(row.question, json!({ "command": ["rm", "notes.txt"] }));
 }
 
 /// Open questions of a run that ends are withdrawn; answering one of them changes nothing.

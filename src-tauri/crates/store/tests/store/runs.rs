@@ -171,6 +171,7 @@ fn assert_lost(store: &Store, fence: &Fence) {
         question: json!({}),
         risk: "low".to_owned(),
         irreversible: false,
+        editable: true,
     };
     let event = NewEvent::of_run(fence.run(), "run.step", json!({}));
     let before = store.read_blocking(|db| db.events().last_id()).unwrap();
