@@ -53,6 +53,10 @@ export class FakeBackend implements Backend {
     this.#handlers?.state("lost");
   }
 
+  expire(): void {
+    this.#handlers?.state("expired");
+  }
+
   /** What a call was asked, newest last. */
   requests<K extends Name>(name: K): Request<K>[] {
     return this.asked

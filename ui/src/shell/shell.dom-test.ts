@@ -7,6 +7,8 @@ import { appState, detail, RUN, summary } from "../../tests/samples";
 import { useBackend, type RunSummary } from "../lib/api";
 import { CallFailed } from "../lib/backend/backend";
 import { speaker } from "../lib/i18n.svelte";
+import { events } from "../lib/state/events.svelte";
+import { program } from "../lib/state/program.svelte";
 import { runs } from "../lib/state/runs.svelte";
 import { MARKER } from "../lib/title";
 import App from "./App.svelte";
@@ -39,6 +41,9 @@ async function open(list: RunSummary[] = [summary()], more: FakeBackend["answers
 beforeEach(() => {
   runs.list = [];
   runs.loading = true;
+  program.state = null;
+  program.failure = null;
+  events.connection = "connecting";
   layers.palette = false;
   layers.help = false;
 });
@@ -100,6 +105,32 @@ describe("the window", () => {
     expect(await screen.findByText(/Lost contact with the core/)).toBeTruthy();
     expect(await screen.findByRole("link", { name: /Write a greeting/ })).toBeTruthy();
     expect(await violations()).toEqual([]);
+  });
+
+  /** Who holds an old link is told what to do, and nothing is tried again. */
+  it("says when its link has expired", async () => {
+    await open();
+    backend.expire();
+    expect(await screen.findByText(/The link of this page has expired/)).toBeTruthy();
+    expect(screen.getByText("openspace serve --open")).toBeTruthy();
+    expect(screen.queryByText(/Lost contact/)).toBeNull();
+    expect(await violations()).toEqual([]);
+  });
+
+  /** So it is when the first question is refused. */
+  it("says so from the beginning", async () => {
+    let asked = 0;
+    const refuse = () => {
+      asked += 1;
+      throw new CallFailed(failure("the token is another", "expired"));
+    };
+    backend = new FakeBackend({ app_state: refuse, runs_list: refuse, approvals_list: refuse });
+    useBackend(backend);
+    render(App);
+    expect(await screen.findByText(/The link of this page has expired/)).toBeTruthy();
+    const before = asked;
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(asked).toBe(before);
   });
 
   /** A core that is away at first is asked again, and then everything is there. */

@@ -4,8 +4,11 @@ import type { StoredEvent } from "../bindings/StoredEvent";
 
 export type { StoredEvent };
 
-/** What went wrong: what the core says, or that it cannot be reached. Worded by `code`. */
-export type Failure = Omit<CoreFailure, "code"> & { code: CoreFailure["code"] | "unreachable" };
+/** What went wrong: what the core says, that it cannot be reached, or that it does not know this page
+ * any more. Worded by `code`. */
+export type Failure = Omit<CoreFailure, "code"> & {
+  code: CoreFailure["code"] | "unreachable" | "expired";
+};
 
 /** A failure as it is thrown by [Backend.call]. */
 export class CallFailed extends Error {
@@ -26,8 +29,8 @@ export function failureOf(thrown: unknown): Failure {
 export interface EventHandlers {
   /** Events in the order of their ids. */
   events(batch: StoredEvent[]): void;
-  /** `lost` while the core cannot be reached. */
-  state(state: "connected" | "lost"): void;
+  /** `lost` while the core cannot be reached, `expired` once it does not know this page any more. */
+  state(state: "connected" | "lost" | "expired"): void;
   /** Events may be missing: ask for snapshots again. */
   reset(): void;
 }

@@ -1,5 +1,5 @@
 import type { Backend } from "./backend";
-import { HttpBackend, takeToken } from "./http";
+import { followTokens, HttpBackend, takeToken } from "./http";
 
 /** The back end for the place this page runs in. */
 export async function chooseBackend(): Promise<Backend> {
@@ -7,5 +7,6 @@ export async function chooseBackend(): Promise<Backend> {
     const { TauriBackend } = await import("./tauri");
     return new TauriBackend();
   }
+  followTokens(window);
   return new HttpBackend(takeToken(location, sessionStorage, history));
 }

@@ -50,7 +50,8 @@ describe("calls", () => {
 
   /** A refused token and a core that is away each have their own code. */
   it.each([
-    [() => Promise.resolve(new Response("no", { status: 401 })), "forbidden"],
+    [() => Promise.resolve(new Response("no", { status: 401 })), "expired"],
+    [() => Promise.resolve(new Response("no", { status: 403 })), "forbidden"],
     [() => Promise.reject(new TypeError("network")), "unreachable"],
   ])("know why nothing came: %#", async (fetcher, code) => {
     const call = new HttpBackend("t", "", fetcher as typeof fetch).call("runs_stop_all", {});
@@ -91,6 +92,21 @@ describe("events", () => {
     });
     expect(asked).toEqual(["/events?after=3", "/events?after=5"]);
     expect(heard).toEqual(["connected", 4, 5, "lost", "connected", "reset", 9]);
+  });
+
+  /** A token that is refused is not tried again. */
+  it("end with the token", async () => {
+    const fetcher = vi.fn<typeof fetch>(() => Promise.resolve(new Response("", { status: 401 })));
+    const heard = await new Promise<string>((done) =>
+      new HttpBackend("t", "", fetcher).subscribe(0, {
+        events: () => undefined,
+        state: done,
+        reset: () => undefined,
+      }),
+    );
+    expect(heard).toBe("expired");
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(fetcher).toHaveBeenCalledTimes(1);
   });
 
   /** Messages are the same however the bytes are cut, comments and line ends included. */

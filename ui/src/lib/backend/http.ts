@@ -1,6 +1,7 @@
 import type { RpcSchema } from "../bindings/RpcSchema";
 import {
   CallFailed,
+  failureOf,
   type Backend,
   type EventHandlers,
   type Failure,
@@ -17,9 +18,18 @@ const LONGEST_WAIT = 5_000;
 /** The server sends a comment every 15 s, so silence for longer means that the line is dead. */
 const SILENCE = 45_000;
 
+const WITH_TOKEN = /^#token=([^&]+)&?(.*)$/;
+
+/** A new address that was opened over this page only changes its hash: the page begins anew with it. */
+export function followTokens(page: Window): void {
+  page.addEventListener("hashchange", () => {
+    if (WITH_TOKEN.test(page.location.hash)) page.location.reload();
+  });
+}
+
 /** Takes the token out of the address, where it was handed over, and keeps it for this tab. */
 export function takeToken(location: Location, storage: Storage, history: History): string {
-  const match = /^#token=([^&]+)&?(.*)$/.exec(location.hash);
+  const match = WITH_TOKEN.exec(location.hash);
   if (match?.[1]) {
     storage.setItem(TOKEN, decodeURIComponent(match[1]));
     history.replaceState(
@@ -127,6 +137,11 @@ export class HttpBackend implements Backend {
         }
       } catch (error) {
         if (ends.aborted) return;
+        if (failureOf(error).code === "expired") {
+          // No token is accepted again once it was not.
+          handlers.state("expired");
+          return;
+        }
         console.debug("events:", error);
       }
       if (ends.aborted) return;
@@ -163,10 +178,14 @@ function pause(milliseconds: number, ends: AbortSignal): Promise<void> {
 }
 
 function refused(status: number): CallFailed {
-  const code =
-    status === 401 || status === 403 ? "forbidden" : status === 404 ? "not_found" : "internal";
+  const codes: Record<number, Failure["code"]> = {
+    401: "expired",
+    403: "forbidden",
+    404: "not_found",
+    413: "invalid_request",
+  };
   return new CallFailed({
-    code,
+    code: codes[status] ?? "internal",
     params: { status: String(status) },
     message: `the core answered with status ${status}`,
     retryable: status >= 500,

@@ -10,7 +10,7 @@ const GATHER = 50;
 /** The one line to the core: events come in, batches go out to whoever listens. */
 class Events {
   /** Whether the core can be reached. */
-  connection: "connecting" | "connected" | "lost" = $state("connecting");
+  connection: "connecting" | "connected" | "lost" | "expired" = $state("connecting");
   /** Since when it cannot be reached, Unix milliseconds. */
   lostSince: number | null = $state(null);
 
@@ -27,18 +27,29 @@ class Events {
         this.#timer ??= setTimeout(() => this.#flush(), GATHER);
       },
       state: (state) => {
-        if (state === "lost") this.lostSince ??= Date.now();
-        else this.lostSince = null;
-        this.connection = state;
+        if (state === "lost") this.away();
+        else if (state === "expired") this.expire();
+        else this.#connected();
       },
       reset: () => this.#resets.forEach((reset) => reset()),
     });
   }
 
-  /** The core did not answer the first question. */
+  /** The core does not answer. */
   away(): void {
     this.lostSince ??= Date.now();
     this.connection = "lost";
+  }
+
+  /** The core answers and does not know this page: only a new address helps. */
+  expire(): void {
+    this.lostSince = null;
+    this.connection = "expired";
+  }
+
+  #connected(): void {
+    this.lostSince = null;
+    this.connection = "connected";
   }
 
   /** Hears events of a topic until the returned function is called. */
