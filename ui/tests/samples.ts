@@ -1,4 +1,4 @@
-import type { AppState, RunDetail, RunSummary } from "../src/lib/api";
+import type { ApprovalView, AppState, RunDetail, RunSummary } from "../src/lib/api";
 import type { StoredEvent } from "../src/lib/bindings/StoredEvent";
 import demo from "./samples/demo-run.json";
 
@@ -68,6 +68,44 @@ export function detail(over: Partial<RunDetail> = {}): RunDetail {
     cursor: 75,
     ...over,
   };
+}
+
+export function question(over: Partial<ApprovalView> = {}): ApprovalView {
+  return {
+    id: "q1",
+    run: "r1",
+    task: "Clean up",
+    origin: "host:codex",
+    step: 9,
+    call: "c1",
+    title: { key: "approval.subject.delete_many", params: { count: "2" } },
+    more: [],
+    reasons: [{ key: "approval.reason.irreversible", params: {} }],
+    risk: "medium",
+    reversible: true,
+    exactly: [
+      {
+        sentence: {
+          key: "approval.action.command",
+          params: { folder: "/home/ana", line: "ls -la" },
+        },
+        verbatim: "ls -la",
+        untrusted: null,
+      },
+    ],
+    choices: ["once"],
+    forRun: [],
+    rules: [],
+    nonce: "n1",
+    state: "open",
+    editable: false,
+    edited: null,
+    note: null,
+    answeredBy: null,
+    askedAt: Date.now(),
+    answeredAt: null,
+    ...over,
+  } as ApprovalView;
 }
 
 export function appState(over: Partial<AppState> = {}): AppState {

@@ -25,6 +25,11 @@ export class ShownApprovals {
     for (const approval of gone) void this.fetch(approval.id);
   }
 
+  /** Shows an answered question no longer. */
+  leave(id: string): void {
+    this.#closed = this.#closed.filter((approval) => approval.id !== id);
+  }
+
   /** Shows a question as it is now, open or not. */
   async fetch(id: string): Promise<void> {
     try {

@@ -1,11 +1,12 @@
 import { render, screen, waitFor, within } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { violations } from "../../../tests/axe";
 import { FakeBackend } from "../../../tests/fake-backend";
-import { detail, EVENTS, RUN, summary } from "../../../tests/samples";
-import { useBackend, type RunDetail } from "../../lib/api";
+import { detail, EVENTS, question, RUN, summary } from "../../../tests/samples";
+import { useBackend, type ApprovalView, type RunDetail } from "../../lib/api";
 import type { StoredEvent } from "../../lib/backend/backend";
+import { approvals } from "../../lib/state/approvals.svelte";
 import { commands } from "../../lib/state/commands.svelte";
 import { events } from "../../lib/state/events.svelte";
 import { runs } from "../../lib/state/runs.svelte";
@@ -37,6 +38,7 @@ async function show(answer: () => RunDetail, more: FakeBackend["answers"] = {}) 
 
 beforeEach(() => {
   runs.list = [];
+  approvals.open = [];
 });
 afterEach(() => {
   stop?.();
@@ -194,6 +196,73 @@ describe("a run that goes", () => {
       { run: RUN, command: "hand_back", text: "logged in" },
     ]);
     expect(await violations()).toEqual([]);
+  });
+});
+
+describe("a question of the run", () => {
+  const asking = summary({
+    status: "needs_approval",
+    going: true,
+    endedAt: null,
+    step: 7,
+    approvals: ["q1"],
+  });
+
+  async function ask(more: FakeBackend["answers"] = {}) {
+    const open = question({ run: RUN });
+    approvals.open = [open, question({ id: "q2", run: "another" })];
+    await show(() => detail({ run: asking, events: EVENTS.slice(0, 34) }), {
+      approvals_list: () => ({ approvals: approvals.open as ApprovalView[] }),
+      approval_get: () => ({ ...open, state: "allowed_once", answeredBy: "page" }),
+      approval_answer: () => {
+        const answered = { ...open, state: "allowed_once" as const, answeredBy: "page" };
+        approvals.open = [];
+        return { counted: true, approval: answered };
+      },
+      ...more,
+    });
+  }
+
+  const questions = () => within(screen.getByRole("group", { name: "A question of this run" }));
+
+  /** It is shown whole where the run is, only its own, and its key leads to its title. */
+  it("is asked where the run is shown", async () => {
+    await ask();
+    expect(questions().getAllByRole("heading", { level: 2 })).toHaveLength(1);
+    for (const text of ["Delete 2 files", "risk: medium", "can be undone", "ls -la", "step 9"]) {
+      expect(questions().getByText(text), text).toBeTruthy();
+    }
+    expect(await violations()).toEqual([]);
+    await user.keyboard("a");
+    expect(document.activeElement).toBe(questions().getByRole("heading", { level: 2 }));
+    await user.keyboard("{Enter}");
+    expect(backend.requests("approval_answer")).toEqual([]);
+  });
+
+  /** F7 leads to the question of this run first, then to those of others. */
+  it("comes before those of others", async () => {
+    await ask();
+    await user.keyboard("{F7}");
+    expect(document.activeElement).toBe(questions().getByRole("heading", { level: 2 }));
+    await user.keyboard("{F7}");
+    await waitFor(() => expect(location.hash).toMatch(/^#\/approvals\/q/));
+  });
+
+  /** Answered, it says so and makes room for the run after a while, unless the focus is on it. */
+  it("makes room once it is answered", async () => {
+    await ask();
+    const allow = await questions().findByRole<HTMLButtonElement>("button", { name: "Allow once" });
+    await waitFor(() => expect(allow.disabled).toBe(false), { timeout: 2_000 });
+    await user.click(allow);
+    expect(await questions().findByText("Allowed once")).toBeTruthy();
+    questions().getByRole("heading", { level: 2 }).focus();
+    vi.useFakeTimers({ shouldAdvanceTime: true });
+    await vi.advanceTimersByTimeAsync(7_000);
+    expect(questions().getByText("Allowed once")).toBeTruthy();
+    (document.activeElement as HTMLElement).blur();
+    await vi.advanceTimersByTimeAsync(7_000);
+    vi.useRealTimers();
+    await waitFor(() => expect(questions().queryByText("Allowed once")).toBeNull());
   });
 });
 
