@@ -20,6 +20,7 @@ mod execute;
 mod export;
 mod failure;
 pub mod guard;
+pub mod hosts;
 mod inhibit;
 mod keys;
 mod lock;

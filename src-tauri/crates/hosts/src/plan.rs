@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::Value;
 use similar::TextDiff;
 
@@ -35,7 +36,8 @@ pub struct Options {
 }
 
 /// What a change does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// It adds our entry.
     Add,
