@@ -11,6 +11,7 @@
 
 mod arguments;
 mod capture;
+mod complaints;
 pub mod desktop;
 mod later;
 pub mod path;

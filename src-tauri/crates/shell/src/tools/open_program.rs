@@ -1,12 +1,6 @@
 //! `open_program`: a program with a window, on the screen the run works on.
 
-use std::{
-    fs::File,
-    io::{Read as _, Seek as _, SeekFrom},
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use openspace_grounding::{
@@ -20,6 +14,7 @@ use serde_json::{Value, json};
 use super::run_command::describe;
 use crate::{
     arguments,
+    complaints::Complaints,
     desktop::{Places, Program},
     processes::Kind,
     render,
@@ -29,7 +24,9 @@ use crate::{
 
 /// How long a program is watched for an early end: what cannot start says so within this time.
 const EARLY: Duration = Duration::from_millis(1200);
-/// Bytes of its complaint that are shown.
+/// How long its complaint may come after it has ended.
+const LATE: Duration = Duration::from_millis(250);
+/// Characters of its complaint that are shown.
 const COMPLAINT: usize = 4096;
 /// Where Windows keeps the shortcuts of its menu, in the person's folder and in everybody's.
 const START_MENU: &str = "Microsoft/Windows/Start Menu/Programs";
@@ -140,32 +137,6 @@ fn launch(program: Program, given: Vec<String>) -> ProgramLaunch {
     }
 }
 
-/// Takes what a program complains about. Its name is gone already; the file itself goes with the
-/// last process that has it open.
-fn errors_file(folder: &Path) -> Result<Arc<File>, ToolError> {
-    tempfile::tempfile_in(folder)
-        .map(Arc::new)
-        .map_err(|error| {
-            ToolError::Failed(format!(
-                "no temporary file in `{}`: {error}",
-                folder.display()
-            ))
-        })
-}
-
-fn beginning(file: &File) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    // The program shares the position in the file; it has ended, so moving it harms nobody.
-    let mut file = file;
-    let read = file
-        .seek(SeekFrom::Start(0))
-        .and_then(|_| file.take(COMPLAINT as u64 * 4).read_to_end(&mut bytes));
-    if let Err(error) = read {
-        tracing::warn!(%error, "reading what a program complained about");
-    }
-    bytes
-}
-
 #[async_trait]
 impl Tool for OpenProgram {
     fn spec(&self) -> &ToolSpec {
@@ -200,13 +171,16 @@ impl Tool for OpenProgram {
             environment,
         );
         command.arguments = launch.arguments.iter().map(Into::into).collect();
-        let errors = errors_file(&context.folders.scratch)?;
-        command.errors = Some(Arc::clone(&errors));
+        let (mut complaints, errors) = Complaints::take(&context.folders.scratch)
+            .map_err(|error| ToolError::Failed(format!("no pipe for a program: {error}")))?;
+        command.errors = Some(Arc::new(errors));
         if self.shared.processes.is_closed() {
             return Err(ToolError::Cancelled);
         }
         check_may_act(context)?;
         let running = Running::start(command.spawn().map_err(|error| describe(&error))?);
+        // The end of the pipe is seen only when nobody else can write to it.
+        drop(command);
         self.shared
             .processes
             .add(&running.tree, Kind::Program, &context.keep)
@@ -218,6 +192,15 @@ impl Tool for OpenProgram {
                 return Err(ToolError::Cancelled);
             }
             _ = tokio::time::timeout(EARLY, running.wait()) => {}
+            never = complaints.listen() => match never {},
+        }
+        if running.exit().is_some() {
+            let _late = tokio::time::timeout(LATE, complaints.rest()).await;
+        }
+        let complaint = render::clean(complaints.beginning());
+        // What it left in the background may complain for as long as it lives.
+        if let Err(error) = complaints.leave() {
+            tracing::warn!(%error, "leaving a program with nobody to hear its complaints");
         }
         let name = &launch.app.name;
         let line = format!(
@@ -239,7 +222,6 @@ impl Tool for OpenProgram {
                  that was already open. Look at the screen."
             ),
             Some(exit) => {
-                let complaint = render::clean(&beginning(&errors));
                 let complaint: String = complaint.chars().take(COMPLAINT).collect();
                 let how = match exit {
                     Exit::Code(code) => format!("exit code {code}"),

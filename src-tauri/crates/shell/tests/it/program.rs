@@ -204,6 +204,47 @@ async fn a_program_outlives_a_done_run() {
     .expect("ended by the test");
 }
 
+/// Processes whose standard input is this pipe.
+fn listeners(pipe: &Path) -> Vec<u32> {
+    let processes = std::fs::read_dir("/proc").expect("processes");
+    processes
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|pid: &u32| {
+            std::fs::read_link(format!("/proc/{pid}/fd/0")).is_ok_and(|at| at == pipe)
+        })
+        .collect()
+}
+
+/// A program that complains without end neither fills the disk nor stumbles when the run is gone.
+#[tokio::test]
+async fn complaints_are_heard_and_not_kept() {
+    let world = World::new();
+    let script = "#!/bin/sh\ntrap '' PIPE\necho $$ > pid\nwhile [ ! -e enough ]; do\n\
+                  head -c 200000 /dev/zero >&2 || echo x >> trouble\n\
+                  echo x >> rounds; sleep 0.02\ndone\nexec sleep 600\n";
+    executable(&world, "work/noisy", script);
+    world
+        .text("open_program", json!({"program": "./noisy"}))
+        .await;
+    let pid = pids(&world.path("work/pid"))[0];
+    let heard = std::fs::read_link(format!("/proc/{pid}/fd/2")).expect("standard error");
+    assert!(heard.to_string_lossy().starts_with("pipe:"), "{heard:?}");
+    let rounds = || std::fs::metadata(world.path("work/rounds")).map_or(0, |file| file.len());
+    world.shell.leave().await;
+    let before = rounds();
+    eventually("it goes on", || rounds() > before + 40).await;
+    assert!(!world.path("work/trouble").exists());
+    assert_eq!(listeners(&heard).len(), 1);
+
+    world.write("work/enough", "");
+    rustix::process::kill_process(
+        rustix::process::Pid::from_raw(pid.cast_signed()).expect("pid"),
+        rustix::process::Signal::KILL,
+    )
+    .expect("ended by the test");
+    eventually("the listener ends with it", || listeners(&heard).is_empty()).await;
+}
+
 /// A run that is stopped takes its programs with it.
 #[tokio::test]
 async fn a_program_ends_with_a_stopped_run() {
