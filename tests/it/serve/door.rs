@@ -159,7 +159,7 @@ fn forms_and_oversized_bodies_are_refused() {
     );
     let huge = format!(
         r#"{{"name":"app_state","request":"{}"}}"#,
-        "x".repeat(3_000_000)
+        "x".repeat(13_000_000)
     );
     assert_eq!(send(&door.headers(), &huge).status, 413);
     for broken in [

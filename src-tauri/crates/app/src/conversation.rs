@@ -14,7 +14,7 @@ use crate::{App, Code, Failure, RunSpec, failure::Result};
 /// Pictures of earlier turns that are shown again; older ones have become notes anyway.
 const PICTURES_SHOWN_AGAIN: usize = 3;
 /// Most bytes of an attached picture.
-const MOST_PICTURE_BYTES: u64 = 8 * 1024 * 1024;
+pub(crate) const MOST_PICTURE_BYTES: u64 = 8 * 1024 * 1024;
 
 /// What a run starts from.
 pub(crate) struct Resumed {

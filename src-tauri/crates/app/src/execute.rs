@@ -81,7 +81,7 @@ impl App {
     async fn prepare_and_drive(&self, fence: &Fence, guard: &GuardPipe) -> Result<Outcome> {
         let id = fence.run().clone();
         let run = self.store.read(move |db| db.runs().get(&id)).await?;
-        let spec: RunSpec = serde_json::from_value(run.settings.clone()).map_err(|error| {
+        let mut spec: RunSpec = serde_json::from_value(run.settings.clone()).map_err(|error| {
             Failure::new(
                 Code::Store,
                 format!("what the run was asked to work with cannot be read: {error}"),
@@ -108,6 +108,7 @@ impl App {
             .map_err(|error| {
                 Failure::new(Code::Internal, format!("no temporary folder: {error}"))
             })?;
+        self.lay_out(&mut spec.attachments, scratch.path())?;
         let folders = Arc::new(Folders {
             workspace: spec.workspace.clone(),
             allowed: allowed_folders(&self.values().policy.folders, &spec.attachments),

@@ -9,6 +9,7 @@
 
 mod app;
 mod approve;
+mod attachments;
 mod catalogue;
 mod control;
 mod control_frame;

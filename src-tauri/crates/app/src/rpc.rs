@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::{App, Code, Failure, GuardSeat, failure::Result};
 
 pub mod answers;
+pub mod attachments;
 #[cfg(test)]
 mod bindings;
 pub mod demo;
@@ -23,6 +24,7 @@ mod files;
 pub mod insights;
 pub mod keys;
 pub mod models;
+pub mod paths;
 pub mod run_detail;
 pub mod runs;
 pub mod sentence;
@@ -194,6 +196,12 @@ rpc! {
     run_detail(runs::RunRequestById) -> run_detail::RunDetail;
     /// What would keep a run from starting, and how to mend it.
     run_preflight(starts::RunStartRequest) -> starts::RunPreflightResponse;
+    /// Files and folders of the folder that a task would work in.
+    paths_find(paths::PathsFindRequest) -> paths::PathsFindResponse;
+    /// Keeps a picture that is no file yet, to be attached to a task.
+    attachment_add(attachments::AttachmentAddRequest) -> attachments::AttachmentAdded;
+    /// Removes such a picture, which is not attached after all.
+    attachment_remove(attachments::AttachmentRemoveRequest) -> Nothing;
     /// Queues a run.
     run_start(starts::RunStartRequest) -> starts::RunStarted;
     /// Queues another run of the same task.

@@ -159,5 +159,6 @@ impl App {
         if let Err(error) = pruned {
             tracing::warn!(%error, "removing old pictures");
         }
+        self.prune_pictures();
     }
 }

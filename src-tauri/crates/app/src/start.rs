@@ -149,18 +149,7 @@ impl App {
                     .hint("see `openspace run --help` for the forms of a rule")
             })?;
         }
-        let workspace = request
-            .workspace
-            .clone()
-            .or_else(|| values.run.workspace.clone())
-            .unwrap_or_else(|| request.folder.clone());
-        let workspace = existing(&request.folder, &workspace, "workspace")?;
-        if !workspace.is_dir() {
-            return Err(Failure::new(
-                Code::InvalidRequest,
-                format!("`{}` is not a folder", workspace.display()),
-            ));
-        }
+        let workspace = self.workspace(request.workspace.as_deref(), &request.folder)?;
         let attachments = request
             .attachments
             .iter()
@@ -185,6 +174,21 @@ impl App {
             attendance: request.attendance,
             attachments,
         })
+    }
+
+    /// The folder of a task, absolute and with links resolved: the one that was asked for, else that
+    /// of the settings, else `folder`, which relative ones begin from.
+    pub(crate) fn workspace(&self, asked: Option<&Path>, folder: &Path) -> Result<PathBuf> {
+        let values = self.values();
+        let set = values.run.workspace.as_deref();
+        let workspace = existing(folder, asked.or(set).unwrap_or(folder), "workspace")?;
+        if !workspace.is_dir() {
+            return Err(Failure::new(
+                Code::InvalidRequest,
+                format!("`{}` is not a folder", workspace.display()),
+            ));
+        }
+        Ok(workspace)
     }
 
     fn limits(&self, asked: &Limits, spec: &RunSpec) -> Result<Limits> {

@@ -22,8 +22,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Error, Pages, Token, events, guard};
 
-/// Longest request, bytes.
-const LONGEST: usize = 2 * 1024 * 1024;
+/// Longest request, bytes: a picture of the most bytes in base64, and some.
+const LONGEST: usize = 12 * 1024 * 1024;
 
 /// What to serve and where.
 pub struct Options {

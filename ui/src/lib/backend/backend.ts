@@ -42,6 +42,14 @@ export interface Native {
   openPath(path: string): Promise<void>;
   revealPath(path: string): Promise<void>;
   setWindowTitle(title: string): Promise<void>;
+  /** Tells of files that are dragged over the window and dropped, until the returned function is called. */
+  onDrop(told: DropHandlers): () => void;
+}
+
+/** What is told of dragged files. */
+export interface DropHandlers {
+  over(now: boolean): void;
+  drop(paths: string[]): void;
 }
 
 /** The one way to the core. */

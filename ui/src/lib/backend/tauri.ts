@@ -1,4 +1,5 @@
 import { Channel, convertFileSrc, invoke } from "@tauri-apps/api/core";
+import { getCurrentWebview } from "@tauri-apps/api/webview";
 import { getCurrentWindow } from "@tauri-apps/api/window";
 import { open } from "@tauri-apps/plugin-dialog";
 import { openPath, revealItemInDir } from "@tauri-apps/plugin-opener";
@@ -6,6 +7,7 @@ import type { RpcSchema } from "../bindings/RpcSchema";
 import {
   CallFailed,
   type Backend,
+  type DropHandlers,
   type EventHandlers,
   type Failure,
   type Native,
@@ -23,6 +25,7 @@ export class TauriBackend implements Backend {
     openPath: (path) => openPath(path),
     revealPath: (path) => revealItemInDir(path),
     setWindowTitle: (title) => getCurrentWindow().setTitle(title),
+    onDrop: (told) => onDrop(told),
   };
 
   async call<K extends keyof RpcSchema>(
@@ -66,6 +69,14 @@ export class TauriBackend implements Backend {
     const address = convertFileSrc(id, "openspace-frame");
     return Promise.resolve(width ? `${address}?w=${width}` : address);
   }
+}
+
+function onDrop(told: DropHandlers): () => void {
+  const listening = getCurrentWebview().onDragDropEvent(({ payload }) => {
+    if (payload.type === "drop") told.drop(payload.paths);
+    told.over(payload.type === "enter" || payload.type === "over");
+  });
+  return () => void listening.then((end) => end());
 }
 
 function asFailure(thrown: unknown): Failure {

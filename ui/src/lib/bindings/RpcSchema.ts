@@ -5,6 +5,9 @@ import type { ApprovalAnswerResponse } from "./ApprovalAnswerResponse";
 import type { ApprovalGetRequest } from "./ApprovalGetRequest";
 import type { ApprovalView } from "./ApprovalView";
 import type { ApprovalsListResponse } from "./ApprovalsListResponse";
+import type { AttachmentAddRequest } from "./AttachmentAddRequest";
+import type { AttachmentAdded } from "./AttachmentAdded";
+import type { AttachmentRemoveRequest } from "./AttachmentRemoveRequest";
 import type { CallOutput } from "./CallOutput";
 import type { CallOutputRequest } from "./CallOutputRequest";
 import type { ChangeUndoRequest } from "./ChangeUndoRequest";
@@ -32,6 +35,8 @@ import type { ModelTestResponse } from "./ModelTestResponse";
 import type { ModelsListResponse } from "./ModelsListResponse";
 import type { MonitorsListResponse } from "./MonitorsListResponse";
 import type { Nothing } from "./Nothing";
+import type { PathsFindRequest } from "./PathsFindRequest";
+import type { PathsFindResponse } from "./PathsFindResponse";
 import type { ReportCreateRequest } from "./ReportCreateRequest";
 import type { ReportPreview } from "./ReportPreview";
 import type { RuleAddRequest } from "./RuleAddRequest";
@@ -77,6 +82,12 @@ export interface RpcSchema {
   run_detail: [RunRequestById, RunDetail];
   /** What would keep a run from starting, and how to mend it. */
   run_preflight: [RunStartRequest, RunPreflightResponse];
+  /** Files and folders of the folder that a task would work in. */
+  paths_find: [PathsFindRequest, PathsFindResponse];
+  /** Keeps a picture that is no file yet, to be attached to a task. */
+  attachment_add: [AttachmentAddRequest, AttachmentAdded];
+  /** Removes such a picture, which is not attached after all. */
+  attachment_remove: [AttachmentRemoveRequest, Nothing];
   /** Queues a run. */
   run_start: [RunStartRequest, RunStarted];
   /** Queues another run of the same task. */

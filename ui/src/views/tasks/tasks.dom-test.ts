@@ -6,6 +6,7 @@ import { failure, FakeBackend } from "../../../tests/fake-backend";
 import { appState, summary } from "../../../tests/samples";
 import { useBackend, type RunSummary } from "../../lib/api";
 import { CallFailed } from "../../lib/backend/backend";
+import { appearance } from "../../lib/state/appearance.svelte";
 import { composer } from "../../lib/state/composer.svelte";
 import { commands } from "../../lib/state/commands.svelte";
 import { program } from "../../lib/state/program.svelte";
@@ -191,6 +192,22 @@ describe("the composer", () => {
     );
     expect(backend.requests("run_start")).toEqual([]);
     expect(composer.draft.task).toBe("Count files");
+  });
+
+  /** Who wants none has no single letters that do something, and all the other keys. */
+  it("leaves letters alone where they are switched off", async () => {
+    await show([summary({ id: "a", text: "Clean up" })]);
+    const field = screen.getByRole("textbox", { name: "What is to be done" });
+    addEventListener("keydown", commands.onkeydown);
+    appearance.set({ letters: false });
+    await user.keyboard("n/f");
+    expect(document.activeElement).toBe(document.body);
+    await user.keyboard("{ArrowDown}");
+    await waitFor(() => expect(document.activeElement?.getAttribute("href")).toBe("#/runs/a"));
+    appearance.set({ letters: true });
+    await user.keyboard("n");
+    expect(document.activeElement).toBe(field);
+    removeEventListener("keydown", commands.onkeydown);
   });
 
   /** Shift and Enter make a new line; a letter that is a shortcut elsewhere is a letter here. */

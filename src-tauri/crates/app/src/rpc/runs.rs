@@ -183,10 +183,14 @@ impl Call<'_> {
         self.app.refuse_runs("delete runs")?;
         self.refuse_while_controlled(None).await?;
         let run = self.app.find_run(&request.run).await?;
+        let pictures = self.app.pictures_of(&run).await?;
         self.app
             .store
             .spawn(move |store| store.delete_run(&run.id))
             .await?;
+        for picture in pictures {
+            self.app.discard_picture(&picture)?;
+        }
         Ok(Nothing {})
     }
 
