@@ -33,6 +33,7 @@ pub(crate) fn register(app: &AppHandle) {
             keys,
             state,
             reason,
+            heard_at: None,
         }
     });
     tauri::async_runtime::spawn(async move {
@@ -76,6 +77,19 @@ fn pressed(app: &AppHandle, name: HotkeyName) {
         HotkeyName::Quick => super::window::focus(app, Some("/tasks/new")),
         HotkeyName::Pause => pause_everything(app),
     }
+    heard(app, name);
+}
+
+/// Keeps the proof that a key works.
+fn heard(app: &AppHandle, name: HotkeyName) {
+    let Some(rpc) = app.try_state::<Rpc>().map(|rpc| rpc.inner().clone()) else {
+        return;
+    };
+    tauri::async_runtime::spawn(async move {
+        if let Err(failure) = rpc.app().hear_hotkey(name).await {
+            tracing::warn!(%failure, "keeping that a hotkey was heard");
+        }
+    });
 }
 
 /// The emergency stop: on a thread and a runtime of its own, so that nothing that is busy delays it.

@@ -15,6 +15,26 @@ export function hotkeyOf(event: Pressed): string | null {
   return [...modifiers, key].join("+");
 }
 
+/** A hotkey of the settings as keyboards name it, such as `Ctrl+Alt+.`. */
+export function readable(keys: string): string {
+  const signs: Record<string, string> = {
+    period: ".",
+    comma: ",",
+    slash: "/",
+    minus: "-",
+    equal: "=",
+    semicolon: ";",
+    arrowup: "↑",
+    arrowdown: "↓",
+    arrowleft: "←",
+    arrowright: "→",
+  };
+  return keys
+    .split("+")
+    .map((key) => signs[key] ?? key.charAt(0).toUpperCase() + key.slice(1))
+    .join("+");
+}
+
 function keyName(code: string): string | null {
   const letter = /^Key([A-Z])$/.exec(code)?.[1] ?? /^Digit(\d)$/.exec(code)?.[1];
   if (letter !== undefined) return letter.toLowerCase();

@@ -21,4 +21,8 @@ state: HotkeyState,
 /**
  * What the system said, where it refused.
  */
-reason: string | null, };
+reason: string | null, 
+/**
+ * When these keys were heard last, Unix milliseconds: the proof that they work.
+ */
+heardAt: number | null, };

@@ -9,6 +9,10 @@ use crate::{App, control::controller, failure::Result};
 const RECENT: u32 = 5;
 /// Where the app keeps which hotkeys work.
 const HOTKEYS: &str = "desktop.hotkeys";
+/// Where it keeps which of them were heard.
+const HEARD: &str = "desktop.hotkeys.heard";
+/// Topic of the events that tell of them.
+const TOPIC: &str = "hotkeys";
 
 choice! {
     /// What a hotkey does.
@@ -49,6 +53,10 @@ payload! {
         pub state: HotkeyState,
         /// What the system said, where it refused.
         pub reason: Option<String>,
+        /// When these keys were heard last, Unix milliseconds: the proof that they work.
+        #[serde(default)]
+        #[cfg_attr(test, ts(type = "number | null"))]
+        pub heard_at: Option<i64>,
     }
 
     /// All hotkeys.
@@ -146,8 +154,7 @@ impl Rpc {
 
     /// The hotkeys, and whether each works.
     pub async fn hotkeys(&self) -> Result<Vec<Hotkey>> {
-        let call = self.of_a_window();
-        Ok(call.hotkeys_list(Nothing {}).await?.hotkeys)
+        self.app.hotkeys_now().await
     }
 
     /// Some runs as they are now.
@@ -173,8 +180,113 @@ impl App {
     /// Keeps which of the hotkeys work in this process, for every surface that shows them.
     pub async fn report_hotkeys(&self, hotkeys: &[Hotkey]) -> Result<()> {
         let value = serde_json::json!({ "instance": self.instance.id(), "hotkeys": hotkeys });
-        let set = move |db: &openspace_store::Db<'_>| db.ui_state().set(HOTKEYS, Some(&value));
-        Ok(self.store.call(set).await?)
+        let set = move |db: &openspace_store::Db<'_>| {
+            db.ui_state().set(HOTKEYS, Some(&value))?;
+            db.events().append(told("all", "hotkeys.registered"))
+        };
+        self.store.call(set).await?;
+        Ok(())
+    }
+
+    /// Keeps that a hotkey was pressed, and tells every surface.
+    pub async fn hear_hotkey(&self, name: HotkeyName) -> Result<()> {
+        let hotkeys = self.hotkeys();
+        let Some((_, keys)) = hotkeys.into_iter().find(|(known, _)| *known == name) else {
+            return Ok(());
+        };
+        let at = jiff::Timestamp::now().as_millisecond();
+        let heard = Heard { name, keys, at };
+        let keep = move |db: &openspace_store::Db<'_>| {
+            let mut all = heard_of(db)?;
+            all.retain(|other| other.name != heard.name);
+            all.push(heard.clone());
+            db.ui_state().set(HEARD, Some(&serde_json::json!(all)))?;
+            db.events().append(told(heard.name.id(), "hotkeys.heard"))
+        };
+        self.store.call(keep).await?;
+        Ok(())
+    }
+
+    /// The hotkeys, and whether each works.
+    pub(crate) async fn hotkeys_now(&self) -> Result<Vec<Hotkey>> {
+        let (reported, heard) = self
+            .store
+            .read(|db| {
+                let value = db.ui_state().get(HOTKEYS)?;
+                // What cannot be read was written by another version, which is gone.
+                let reported =
+                    value.and_then(|value| serde_json::from_value::<Reported>(value).ok());
+                let reported = match reported {
+                    Some(reported) if db.instances().is_alive(&reported.instance)? => {
+                        Some(reported.hotkeys)
+                    }
+                    _ => None,
+                };
+                Ok((reported, heard_of(db)?))
+            })
+            .await?;
+        let closed = |(name, keys): (HotkeyName, String)| Hotkey {
+            name,
+            state: if keys.trim().is_empty() {
+                HotkeyState::Off
+            } else {
+                HotkeyState::AppClosed
+            },
+            keys,
+            reason: None,
+            heard_at: None,
+        };
+        let mut hotkeys =
+            reported.unwrap_or_else(|| self.hotkeys().into_iter().map(closed).collect());
+        for hotkey in &mut hotkeys {
+            // Other keys have to prove themselves anew.
+            let heard = heard
+                .iter()
+                .find(|heard| heard.name == hotkey.name && heard.keys == hotkey.keys);
+            hotkey.heard_at = heard.map(|heard| heard.at);
+        }
+        Ok(hotkeys)
+    }
+}
+
+/// A value that only the app itself writes.
+pub(super) fn is_told_by_the_app(key: &str) -> bool {
+    [HOTKEYS, HEARD].contains(&key)
+}
+
+/// A hotkey that was pressed.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+struct Heard {
+    name: HotkeyName,
+    keys: String,
+    at: i64,
+}
+
+fn heard_of(db: &openspace_store::Db<'_>) -> openspace_store::Result<Vec<Heard>> {
+    let value = db.ui_state().get(HEARD)?;
+    Ok(value
+        .and_then(|value| serde_json::from_value(value).ok())
+        .unwrap_or_default())
+}
+
+fn told(key: &str, kind: &str) -> openspace_store::NewEvent {
+    openspace_store::NewEvent {
+        topic: TOPIC.to_owned(),
+        key: key.to_owned(),
+        kind: kind.to_owned(),
+        v: 1,
+        payload: serde_json::json!({}),
+    }
+}
+
+impl HotkeyName {
+    fn id(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::Approvals => "approvals",
+            Self::Quick => "quick",
+            Self::Pause => "pause",
+        }
     }
 }
 
@@ -186,32 +298,9 @@ struct Reported {
 
 impl Call<'_> {
     pub(super) async fn hotkeys_list(&self, _: Nothing) -> Result<HotkeysListResponse> {
-        let reported = self.app.store.read(|db| {
-            let value = db.ui_state().get(HOTKEYS)?;
-            // What cannot be read was written by another version, which is gone.
-            let reported = value.and_then(|value| serde_json::from_value::<Reported>(value).ok());
-            match reported {
-                Some(reported) if db.instances().is_alive(&reported.instance)? => {
-                    Ok(Some(reported.hotkeys))
-                }
-                _ => Ok(None),
-            }
-        });
-        if let Some(hotkeys) = reported.await? {
-            return Ok(HotkeysListResponse { hotkeys });
-        }
-        let closed = |(name, keys): (HotkeyName, String)| Hotkey {
-            name,
-            state: if keys.trim().is_empty() {
-                HotkeyState::Off
-            } else {
-                HotkeyState::AppClosed
-            },
-            keys,
-            reason: None,
-        };
-        let hotkeys = self.app.hotkeys().into_iter().map(closed).collect();
-        Ok(HotkeysListResponse { hotkeys })
+        Ok(HotkeysListResponse {
+            hotkeys: self.app.hotkeys_now().await?,
+        })
     }
 }
 

@@ -140,6 +140,12 @@ impl Call<'_> {
                 format!("`{}` is too large to be kept for a window", request.key),
             ));
         }
+        if super::desktop::is_told_by_the_app(&request.key) {
+            return Err(Failure::new(
+                Code::Forbidden,
+                format!("only the app itself writes `{}`", request.key),
+            ));
+        }
         self.app
             .store
             .call(move |db| {
