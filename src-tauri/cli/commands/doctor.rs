@@ -12,29 +12,25 @@ pub(crate) async fn doctor(
     let checks = app.doctor(arguments.model).await;
     for check in &checks {
         if arguments.json {
-            output::json(check);
+            output::json(&check.json(&app.catalogue));
             continue;
         }
-        let key = match check.health {
-            Health::Ok => "doctor.ok",
-            Health::Warning => "doctor.warning",
-            Health::Problem => "doctor.problem",
-            Health::Off => "doctor.off",
-        };
         let mark = match check.health {
             Health::Ok => '✓',
             Health::Warning => '!',
             Health::Problem => '✗',
             Health::Off => '–',
         };
-        output::line(&format!(
-            "{mark} {:<16} {}: {}",
-            check.id,
-            app.catalogue.render(key, &[]),
-            check.found
-        ));
+        let health = app
+            .catalogue
+            .render(&format!("doctor.{}", check.health.id()), &[]);
+        let words = check.words(&app.catalogue);
+        output::line(&format!("{mark} {:<16} {health}: {words}", check.id));
+        if let Some(detail) = &check.detail {
+            output::line(&format!("  {:<16} {detail}", ""));
+        }
         if let Some(fix) = &check.fix {
-            output::line(&format!("  {:<16} → {fix}", ""));
+            output::line(&format!("  {:<16} → {}", "", fix.render(&app.catalogue)));
         }
     }
     let problem = checks.iter().any(|check| check.health == Health::Problem);

@@ -8,6 +8,7 @@ import { appState } from "../../tests/samples";
 import { useBackend, type Response } from "../lib/api";
 import { CallFailed } from "../lib/backend/backend";
 import { hotkeyOf } from "../lib/hotkey";
+import { speaker } from "../lib/i18n.svelte";
 import { program } from "../lib/state/program.svelte";
 import { settings } from "../lib/state/settings.svelte";
 import { read, writeList } from "../lib/toml";
@@ -38,6 +39,10 @@ const SETTINGS: Setting[] = [
   setting("policy.folders", '["/a, b"]', { default: "[]", origin: "file" }),
   setting("run.max_steps", "50"),
 ];
+
+function sentence(key: string, params: Record<string, string> = {}) {
+  return { key, params };
+}
 
 function numbers(runs: number): Response<"insights_get"> {
   const group = { name: "openai/x", runs, done: runs, tokens: 1_200 * runs, dollars: 0.5 };
@@ -82,8 +87,23 @@ beforeEach(async () => {
     check_run: ({ check }) => ({
       findings: [
         check === "model"
-          ? { id: "model", health: "problem", found: "no model is named", fix: "name one" }
-          : { id: "settings", health: "ok", found: "/s", fix: null },
+          ? {
+              id: "model",
+              health: "problem",
+              found: [
+                sentence("check.model.failed", { model: "openai/x" }),
+                sentence("key.from.none"),
+              ],
+              fix: sentence("check.fix.connection"),
+              detail: "connection refused",
+            }
+          : {
+              id: "settings",
+              health: "ok",
+              found: [sentence("check.settings.file", { path: "/s" })],
+              fix: null,
+              detail: null,
+            },
       ],
       milliseconds: 12,
     }),
@@ -177,11 +197,17 @@ describe("diagnostics", () => {
   /** One call per check; each shows its word, what to do, and a sum above all. */
   it("show each check", async () => {
     render(DiagnosticsView, { props: { route: { name: "diagnostics" } } });
-    expect(await screen.findByText("no model is named")).toBeTruthy();
-    expect(screen.getByText("name one")).toBeTruthy();
+    expect(await screen.findByText("openai/x cannot be used at the moment · no key")).toBeTruthy();
+    expect(screen.getByText("connection refused").getAttribute("lang")).toBe("en");
+    expect(screen.getByText(/check the connection/)).toBeTruthy();
     expect(screen.getByText("1 problem.")).toBeTruthy();
     expect(backend.requests("check_run").map(({ check }) => check)).toEqual(["settings", "model"]);
     expect(await violations()).toEqual([]);
+    await speaker.speak("zh-Hans");
+    expect(await screen.findByText("目前无法使用 openai/x · 没有密钥")).toBeTruthy();
+    expect(screen.getByText(/检查网络连接/)).toBeTruthy();
+    expect(screen.getByText("读取自 /s")).toBeTruthy();
+    await speaker.speak("en");
   });
 });
 

@@ -1,10 +1,22 @@
 //! What works on this machine, and how to mend the rest.
 
-use openspace_config::{Environment, env_vars};
-use openspace_process::{Support, sandbox};
-use serde::Serialize;
+mod check;
 
-use crate::{App, Failure};
+use openspace_config::{
+    Environment,
+    env_vars::{self, Notice},
+};
+use openspace_process::{Support, sandbox};
+
+pub use check::{Check, Health};
+
+use crate::{
+    App, Code,
+    rpc::{
+        Sentence,
+        desktop::{HotkeyName, HotkeyState},
+    },
+};
 
 /// The checks there are, in the order they are shown.
 pub const CHECKS: &[&str] = &[
@@ -15,61 +27,11 @@ pub const CHECKS: &[&str] = &[
     "keys",
     "screen",
     "private_display",
+    "hotkeys",
     "sandbox",
     "sleep",
     "variables",
 ];
-
-/// How a check came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Health {
-    /// It works.
-    Ok,
-    /// It works, with something to know.
-    Warning,
-    /// It does not work, and should.
-    Problem,
-    /// It is not there, which is fine.
-    Off,
-}
-
-/// One check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Check {
-    /// Stable name.
-    pub id: &'static str,
-    /// How it came out.
-    pub health: Health,
-    /// What was found.
-    pub found: String,
-    /// What to do.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fix: Option<String>,
-}
-
-impl Check {
-    pub(crate) fn new(id: &'static str, health: Health, found: impl Into<String>) -> Self {
-        Self {
-            id,
-            health,
-            found: found.into(),
-            fix: None,
-        }
-    }
-
-    pub(crate) fn fix(mut self, fix: impl Into<String>) -> Self {
-        self.fix = Some(fix.into());
-        self
-    }
-
-    pub(crate) fn failed(id: &'static str, health: Health, failure: &Failure) -> Self {
-        Self {
-            fix: failure.hint.clone(),
-            ..Self::new(id, health, failure.to_string())
-        }
-    }
-}
 
 impl App {
     /// Tries everything a run may need. `ask_model` also sends a request to the configured model.
@@ -91,6 +53,7 @@ impl App {
             "keys" => vec![self.check_keys()],
             "screen" => self.check_screen(),
             "private_display" => vec![check_private()],
+            "hotkeys" => vec![self.check_hotkeys().await],
             "sandbox" => vec![check_sandbox()],
             "sleep" => vec![check_sleep()],
             "variables" => check_variables(&self.environment),
@@ -100,15 +63,13 @@ impl App {
 
     fn check_settings(&self) -> Check {
         let path = &self.paths.config;
-        if path.exists() {
-            Check::new("settings", Health::Ok, path.display().to_string())
+        let key = if path.exists() {
+            "check.settings.file"
         } else {
-            Check::new(
-                "settings",
-                Health::Ok,
-                format!("{} (not there yet: all defaults)", path.display()),
-            )
-        }
+            "check.settings.none"
+        };
+        let found = say(key).with("path", path.display().to_string());
+        Check::new("settings", Health::Ok, found)
     }
 
     fn check_data(&self) -> Check {
@@ -116,58 +77,61 @@ impl App {
             Ok(alive) => Check::new(
                 "data",
                 Health::Ok,
-                format!(
-                    "{} ({} of our processes alive)",
-                    self.paths.data.display(),
-                    alive.len()
-                ),
+                say("check.data.path").with("path", self.paths.data.display().to_string()),
+            )
+            .and(say("check.data.alive").with("count", alive.len().to_string())),
+            Err(error) => Check::failed(
+                "data",
+                Health::Problem,
+                say("check.data.failed"),
+                &error.into(),
             ),
-            Err(error) => Check::failed("data", Health::Problem, &error.into()),
         }
     }
 
     fn check_space(&self) -> Check {
         const LITTLE: u64 = 1_000_000_000;
-        match free_bytes(&self.paths.data) {
-            None => Check::new("space", Health::Off, "free space cannot be told here"),
-            Some(free) => {
-                let found = format!("{:.1} GB free", free as f64 / 1e9);
-                if free < LITTLE {
-                    Check::new("space", Health::Warning, found)
-                        .fix("free some space: pictures of runs take about 0.2 MB each")
-                } else {
-                    Check::new("space", Health::Ok, found)
-                }
-            }
+        let Some(free) = free_bytes(&self.paths.data) else {
+            return Check::new("space", Health::Off, say("check.space.unknown"));
+        };
+        let found = say("check.space.free").with("size", format!("{:.1}", free as f64 / 1e9));
+        if free < LITTLE {
+            Check::new("space", Health::Warning, found).fix(say("check.space.fix"))
+        } else {
+            Check::new("space", Health::Ok, found)
         }
     }
 
     async fn check_model(&self, ask: bool) -> Check {
         let Some(name) = self.values().model.name.clone() else {
-            return Check::new("model", Health::Problem, "no model is named")
-                .fix("set OPENSPACE_MODEL, or: openspace config set model.name anthropic/claude-sonnet-4-6");
+            return Check::new("model", Health::Problem, say("check.model.none"))
+                .fix(say("check.model.none.fix"));
+        };
+        let of_model = |key: &str| say(key).with("model", &name);
+        let failed = |failure: &crate::Failure| {
+            let key = match failure.code {
+                Code::Credentials => "check.model.credentials",
+                Code::Configuration | Code::InvalidRequest => "check.model.settings",
+                _ => "check.model.failed",
+            };
+            Check::failed("model", Health::Problem, of_model(key), failure)
         };
         let spec = self.bare_spec(name.clone());
-        match self.connect(&spec, None).await {
-            Err(failure) => Check::failed("model", Health::Problem, &failure),
-            Ok((model, source)) => {
-                let from = match source {
-                    crate::KeySource::Nowhere => "no key".to_owned(),
-                    source => format!("key from {source}"),
-                };
-                if !ask {
-                    return Check::new(
-                        "model",
-                        Health::Ok,
-                        format!("{name} ({from}; not asked, see --model)"),
-                    );
-                }
-                let cancel = tokio_util::sync::CancellationToken::new();
-                match model.check(&cancel).await {
-                    Ok(()) => Check::new("model", Health::Ok, format!("{name} answers ({from})")),
-                    Err(error) => Check::failed("model", Health::Problem, &error.into()),
-                }
-            }
+        let (model, source) = match self.connect(&spec, None).await {
+            Err(failure) => return failed(&failure),
+            Ok(connected) => connected,
+        };
+        let from = say(format!("key.from.{}", source.id()))
+            .with("variable", source.variable().unwrap_or_default());
+        if !ask {
+            return Check::new("model", Health::Ok, of_model("check.model.ready"))
+                .and(from)
+                .and(say("check.model.not_asked"));
+        }
+        let cancel = tokio_util::sync::CancellationToken::new();
+        match model.check(&cancel).await {
+            Ok(()) => Check::new("model", Health::Ok, of_model("check.model.answers")).and(from),
+            Err(error) => failed(&error.into()),
         }
     }
 
@@ -175,7 +139,10 @@ impl App {
         let spec = self.bare_spec(String::new());
         let open = match self.open_display(&spec, None) {
             Ok(open) => open,
-            Err(failure) => return vec![Check::failed("screen", Health::Warning, &failure)],
+            Err(failure) => {
+                let none = say("check.screen.none");
+                return vec![Check::failed("screen", Health::Warning, none, &failure)];
+            }
         };
         let mut checks = Vec::new();
         let monitors = open.platform.screen.monitors();
@@ -190,13 +157,13 @@ impl App {
                         )
                     })
                     .collect();
-                Check::new(
-                    "screen",
-                    Health::Ok,
-                    format!("{}: {}", open.platform.display_name, names.join(", ")),
-                )
+                let found = say("check.screen.monitors")
+                    .with("display", &open.platform.display_name)
+                    .with("monitors", names.join(", "));
+                Check::new("screen", Health::Ok, found)
             }
-            Err(error) => Check::new("screen", Health::Problem, error.to_string()),
+            Err(error) => Check::new("screen", Health::Problem, say("check.screen.failed"))
+                .detail(error.to_string()),
         });
         if let Some(monitor) = monitors
             .ok()
@@ -206,30 +173,64 @@ impl App {
                 Ok(capture) => Check::new(
                     "capture",
                     Health::Ok,
-                    format!("{}x{}", capture.width, capture.height),
+                    say("check.capture.ok")
+                        .with("size", format!("{}x{}", capture.width, capture.height)),
                 ),
-                Err(error) => Check::new("capture", Health::Problem, error.to_string()),
+                Err(error) => Check::new("capture", Health::Problem, say("check.capture.failed"))
+                    .detail(error.to_string()),
             });
         }
         checks.push(match &open.platform.tree {
-            Some(_) => Check::new("accessibility", Health::Ok, "programs tell what they show"),
-            None => Check::new(
-                "accessibility",
-                Health::Off,
-                "no accessibility service answers; pictures alone are used",
-            ),
+            Some(_) => Check::new("accessibility", Health::Ok, say("check.accessibility.ok")),
+            None => Check::new("accessibility", Health::Off, say("check.accessibility.off")),
         });
         checks
     }
+
+    /// The key that stops everything: whether it is there, and whether a press was ever heard.
+    async fn check_hotkeys(&self) -> Check {
+        let hotkeys = match self.hotkeys_now().await {
+            Ok(hotkeys) => hotkeys,
+            Err(failure) => {
+                let failed = say("check.hotkeys.failed");
+                return Check::failed("hotkeys", Health::Problem, failed, &failure);
+            }
+        };
+        let Some(stop) = hotkeys.into_iter().find(|it| it.name == HotkeyName::Stop) else {
+            return Check::new("hotkeys", Health::Off, say("check.hotkeys.off"));
+        };
+        let of_keys = |key: &str| say(key).with("keys", &stop.keys);
+        let check = |health, key: &str| Check::new("hotkeys", health, of_keys(key));
+        match stop.state {
+            HotkeyState::Active if stop.heard_at.is_some() => {
+                check(Health::Ok, "check.hotkeys.heard")
+            }
+            HotkeyState::Active => check(Health::Warning, "check.hotkeys.unproven")
+                .fix(say("check.hotkeys.unproven.fix")),
+            HotkeyState::Refused => {
+                let check = check(Health::Problem, "check.hotkeys.refused")
+                    .fix(say("check.hotkeys.refused.fix"));
+                match stop.reason {
+                    Some(reason) => check.detail(reason),
+                    None => check,
+                }
+            }
+            HotkeyState::Off => check(Health::Off, "check.hotkeys.off"),
+            HotkeyState::Unsupported => check(Health::Off, "check.hotkeys.unsupported")
+                .fix(say("check.hotkeys.unsupported.fix")),
+            HotkeyState::AppClosed => check(Health::Off, "check.hotkeys.app_closed"),
+        }
+    }
+}
+
+fn say(key: impl Into<String>) -> Sentence {
+    Sentence::new(key)
 }
 
 fn check_private() -> Check {
+    const ID: &str = "private_display";
     if !cfg!(target_os = "linux") {
-        return Check::new(
-            "private_display",
-            Health::Off,
-            "a display of its own exists on Linux only",
-        );
+        return Check::new(ID, Health::Off, say("check.private_display.elsewhere"));
     }
     let found = std::env::var_os("PATH").and_then(|path| {
         std::env::split_paths(&path)
@@ -237,72 +238,84 @@ fn check_private() -> Check {
             .find(|path| path.is_file())
     });
     match found {
-        Some(path) => Check::new("private_display", Health::Ok, path.display().to_string()),
-        None => Check::new("private_display", Health::Off, "Xvfb is not installed")
-            .fix("for `--display private`: apt-get install xvfb openbox"),
+        Some(path) => Check::new(
+            ID,
+            Health::Ok,
+            say("check.private_display.ok").with("path", path.display().to_string()),
+        ),
+        None => Check::new(ID, Health::Off, say("check.private_display.missing"))
+            .fix(say("check.private_display.missing.fix")),
     }
 }
 
 fn check_sandbox() -> Check {
-    let report = sandbox::self_test(&std::env::temp_dir());
-    match report {
-        Err(error) => Check::new("sandbox", Health::Problem, error.to_string()),
-        Ok(report) => {
-            match &report.support {
-                Support::None { reason } => Check::new(
-                    "sandbox",
-                    Health::Warning,
-                    format!("none ({reason}): commands are asked for one by one"),
-                ),
-                Support::Enforced { version, gaps } => {
-                    let broken: Vec<_> = report
-                        .probes
-                        .iter()
-                        .filter(|probe| !probe.held)
-                        .map(|probe| format!("{:?}", probe.attempt))
-                        .collect();
-                    if !broken.is_empty() {
-                        return Check::new("sandbox", Health::Problem, format!("these attempts were not held back: {}", broken.join(", ")))
-                        .fix("run commands with `policy.preset = \"ask-always\"` until this is mended");
-                    }
-                    let held = format!(
-                        "Landlock {version} and seccomp, {} attempts to break out held back",
-                        report.probes.len()
-                    );
-                    if gaps.is_empty() {
-                        Check::new("sandbox", Health::Ok, held)
-                    } else {
-                        Check::new(
-                            "sandbox",
-                            Health::Warning,
-                            format!("{held}; not covered by this kernel: {gaps:?}"),
-                        )
-                    }
-                }
-            }
+    const ID: &str = "sandbox";
+    let report = match sandbox::self_test(&std::env::temp_dir()) {
+        Err(error) => {
+            return Check::new(ID, Health::Problem, say("check.sandbox.failed"))
+                .detail(error.to_string());
         }
+        Ok(report) => report,
+    };
+    let (version, gaps) = match &report.support {
+        Support::None { reason } => {
+            return Check::new(ID, Health::Warning, say("check.sandbox.none"))
+                .detail(reason.as_str());
+        }
+        Support::Enforced { version, gaps } => (version, gaps),
+    };
+    let broken: Vec<_> = report
+        .probes
+        .iter()
+        .filter(|probe| !probe.held)
+        .map(|probe| format!("{:?}", probe.attempt))
+        .collect();
+    if !broken.is_empty() {
+        let found = say("check.sandbox.broken").with("attempts", broken.join(", "));
+        return Check::new(ID, Health::Problem, found).fix(say("check.sandbox.broken.fix"));
+    }
+    let held = say("check.sandbox.holds")
+        .with("version", version.to_string())
+        .with("count", report.probes.len().to_string());
+    if gaps.is_empty() {
+        Check::new(ID, Health::Ok, held)
+    } else {
+        let gaps: Vec<_> = gaps.iter().map(|gap| format!("{gap:?}")).collect();
+        Check::new(ID, Health::Warning, held)
+            .and(say("check.sandbox.gaps").with("gaps", gaps.join(", ")))
     }
 }
 
 fn check_sleep() -> Check {
     match crate::inhibit::Inhibition::take() {
-        Some(_) => Check::new(
-            "sleep",
-            Health::Ok,
-            "the machine stays awake while a run has the screen",
-        ),
-        None => Check::new(
-            "sleep",
-            Health::Off,
-            "no logind answers: the machine may go to sleep during a run",
-        ),
+        Some(_) => Check::new("sleep", Health::Ok, say("check.sleep.ok")),
+        None => Check::new("sleep", Health::Off, say("check.sleep.off")),
     }
 }
 
 fn check_variables(environment: &Environment) -> Vec<Check> {
     env_vars::review(environment)
         .into_iter()
-        .map(|notice| Check::new("variables", Health::Warning, notice.to_string()))
+        .map(|notice| {
+            let of = |key: &str, name: &str| {
+                Check::new("variables", Health::Warning, say(key).with("name", name))
+            };
+            match notice {
+                Notice::Replaced { name, instead } => {
+                    of("check.variables.replaced", name).detail(instead)
+                }
+                Notice::NotYet { name, part } => of("check.variables.not_yet", name).detail(part),
+                Notice::Unknown {
+                    name,
+                    nearest: Some(nearest),
+                } => of("check.variables.unknown", &name)
+                    .fix(say("check.variables.nearest").with("name", nearest)),
+                Notice::Unknown {
+                    name,
+                    nearest: None,
+                } => of("check.variables.unknown", &name),
+            }
+        })
         .collect()
 }
 
@@ -316,4 +329,33 @@ fn free_bytes(folder: &std::path::Path) -> Option<u64> {
 #[cfg(not(unix))]
 fn free_bytes(_folder: &std::path::Path) -> Option<u64> {
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Catalogue, Language};
+
+    /// Every sentence that a check may say is in every language.
+    #[test]
+    fn every_finding_has_its_words() {
+        let sources = [
+            include_str!("doctor.rs"),
+            include_str!("doctor/check.rs"),
+            include_str!("keys.rs"),
+            include_str!("rpc/diagnostics.rs"),
+        ];
+        let mut keys: Vec<_> = sources
+            .iter()
+            .flat_map(|source| source.split('"').skip(1).step_by(2))
+            .filter(|text| text.starts_with("check."))
+            .collect();
+        keys.sort_unstable();
+        keys.dedup();
+        assert!(keys.len() > 40, "the keys were found: {keys:?}");
+        for language in [Language::English, Language::SimplifiedChinese] {
+            let catalogue = Catalogue::load(language).expect("built in");
+            let missing: Vec<_> = keys.iter().filter(|key| !catalogue.has(key)).collect();
+            assert!(missing.is_empty(), "{language:?}: {missing:?}");
+        }
+    }
 }

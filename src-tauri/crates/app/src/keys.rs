@@ -22,6 +22,7 @@ use crate::{
     App, Code, Failure, KeySource,
     doctor::{Check, Health},
     failure::Result,
+    rpc::Sentence,
 };
 
 mod failure;
@@ -317,26 +318,28 @@ impl App {
         let overview = match self.vault.overview() {
             Ok(overview) => overview,
             Err(error) => {
-                return Check::failed(ID, Health::Problem, &explained(&error, None));
+                let failed = Sentence::new("check.keys.failed");
+                return Check::failed(ID, Health::Problem, failed, &explained(&error, None));
             }
         };
-        let count = overview.names.len();
-        match overview.protection.map(KeptIn::from) {
-            None => Check::new(ID, Health::Off, "none are kept; variables may give them"),
-            Some(KeptIn::Plain) => Check::new(
-                ID,
-                Health::Warning,
-                format!(
-                    "{count} kept in plain text in {}",
-                    self.vault.path().display()
-                ),
-            )
-            .fix("openspace keys protect keychain (or passphrase)"),
-            Some(kept) => Check::new(
-                ID,
-                Health::Ok,
-                format!("{count} kept in {}", KeySource::from(kept)),
-            ),
+        let Some(kept) = overview.protection.map(KeptIn::from) else {
+            return Check::new(ID, Health::Off, Sentence::new("check.keys.none"));
+        };
+        let count = overview.names.len().to_string();
+        let of = |key: &str| Sentence::new(key).with("count", &count);
+        match kept {
+            KeptIn::Plain => {
+                let path = self.vault.path().display().to_string();
+                Check::new(
+                    ID,
+                    Health::Warning,
+                    of("check.keys.plain").with("path", path),
+                )
+                .fix(Sentence::new("check.keys.plain.fix"))
+            }
+            KeptIn::Keychain => Check::new(ID, Health::Ok, of("check.keys.keychain")),
+            KeptIn::Passphrase => Check::new(ID, Health::Ok, of("check.keys.passphrase")),
+            KeptIn::Session => Check::new(ID, Health::Ok, of("check.keys.session")),
         }
     }
 

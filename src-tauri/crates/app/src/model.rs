@@ -54,7 +54,7 @@ impl KeySource {
     }
 }
 
-/// As `doctor` and reports name it.
+/// As failures name it.
 impl std::fmt::Display for KeySource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {

@@ -1,4 +1,17 @@
-import { speaker } from "../../lib/i18n.svelte";
+import { say, speaker } from "../../lib/i18n.svelte";
+import type { Finding } from "./checks.svelte";
+
+/** What was found, in the language of the window. */
+export function foundText(finding: Finding): string {
+  return finding.found.map(say).join(" · ");
+}
+
+/** A finding as it is copied. */
+export function findingText(finding: Finding): string {
+  const { id, health, detail, fix } = finding;
+  const lines = [`${id}: ${health}`, foundText(finding), detail, fix && say(fix)];
+  return lines.filter(Boolean).join("\n  ");
+}
 
 /** What a check or a finding is called. */
 export function checkName(id: string): string {
@@ -12,6 +25,7 @@ export function sectionOf(check: string): string | null {
     model: "models",
     keys: "models",
     screen: "permissions",
+    hotkeys: "hotkeys",
     settings: "general",
   };
   return sections[check] ?? null;

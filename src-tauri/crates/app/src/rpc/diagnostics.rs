@@ -9,17 +9,20 @@ use super::{
     Call, Nothing, choice,
     exports::{ExportPreview, RunExported},
     payload,
+    sentence::Sentence,
     starts::from_home,
 };
 use crate::{
-    App, Check, Code, Failure, Health,
+    App, Catalogue, Check, Code, Failure, Health, Language,
     doctor::CHECKS,
     export::{ExportContent, ExportFile},
     failure::Result,
 };
 
 /// A check that takes longer hangs.
-const LIMIT: Duration = Duration::from_secs(20);
+const LIMIT: Duration = Duration::from_secs(10);
+/// The same where a model is asked, which may have to think.
+const LIMIT_OF_MODEL: Duration = Duration::from_secs(30);
 /// The end of a log that goes into a report, bytes.
 const LOG_END: u64 = 256 * 1024;
 
@@ -53,10 +56,12 @@ payload! {
         pub id: String,
         /// How it came out.
         pub health: FindingHealth,
-        /// What was found.
-        pub found: String,
+        /// What was found, in one or several parts.
+        pub found: Vec<Sentence>,
         /// What to do.
-        pub fix: Option<String>,
+        pub fix: Option<Sentence>,
+        /// What the system or a provider said of it, in its own words.
+        pub detail: Option<String>,
     }
 
     /// What a report would hold.
@@ -97,7 +102,12 @@ impl Call<'_> {
     pub(super) async fn check_run(&self, request: CheckRunRequest) -> Result<CheckRunResponse> {
         let started = Instant::now();
         let check = self.app.diagnose(&request.check, request.ask_model);
-        let findings = match tokio::time::timeout(LIMIT, check).await {
+        let limit = if request.ask_model {
+            LIMIT_OF_MODEL
+        } else {
+            LIMIT
+        };
+        let findings = match tokio::time::timeout(limit, check).await {
             Ok(Some(checks)) => checks.into_iter().map(Into::into).collect(),
             Ok(None) => {
                 return Err(Failure::new(
@@ -108,8 +118,11 @@ impl Call<'_> {
             Err(_) => vec![Finding {
                 id: request.check,
                 health: FindingHealth::Problem,
-                found: format!("no answer within {} s", LIMIT.as_secs()),
+                found: vec![
+                    Sentence::new("check.timeout").with("seconds", limit.as_secs().to_string()),
+                ],
                 fix: None,
+                detail: None,
             }],
         };
         Ok(CheckRunResponse {
@@ -154,6 +167,7 @@ impl From<Check> for Finding {
             },
             found: check.found,
             fix: check.fix,
+            detail: check.detail,
         }
     }
 }
@@ -170,7 +184,12 @@ impl App {
                 redacted,
             }
         };
-        let checks = serde_json::to_string_pretty(&self.doctor(false).await).unwrap_or_default();
+        // For the developers, whatever language the person speaks.
+        let english = Catalogue::load(Language::English)
+            .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
+        let checks = self.doctor(false).await;
+        let checks: Vec<_> = checks.iter().map(|check| check.json(&english)).collect();
+        let checks = serde_json::to_string_pretty(&checks).unwrap_or_default();
         let about = format!(
             "OpenSpace {}\n{} {}\n",
             env!("CARGO_PKG_VERSION"),
