@@ -1,6 +1,6 @@
 //! Changes to a host's file: worked out, shown, made.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -279,6 +279,11 @@ impl Hosts {
     /// [`Error::Changed`] when it is not, and whatever keeps it from being written. The file is as
     /// it was then.
     pub fn make(&self, plan: Plan, now: Timestamp) -> Result<Done, Error> {
+        let _lock = lock(plan.host, &plan.file, plan.shared)?;
+        self.make_locked(plan, now)
+    }
+
+    fn make_locked(&self, plan: Plan, now: Timestamp) -> Result<Done, Error> {
         if plan.kind == Kind::Nothing {
             if self.ledger.find(&plan.file)?.is_some() && plan.record.is_none() {
                 self.forget_if_gone(&plan)?;
@@ -290,7 +295,6 @@ impl Hosts {
         if plan.kind != Kind::Remove {
             self.launcher.make()?;
         }
-        let _lock = lock(&plan)?;
         let accepted = |host: &Host| {
             host.check
                 .map_or(Verdict::Silent, |command| ask(&self.machine, command))
@@ -348,7 +352,9 @@ impl Hosts {
         options: Options,
         now: Timestamp,
     ) -> Result<Done, Error> {
-        self.change(now, || self.plan_registration(host, scope, options, now))
+        self.change(host, scope, now, || {
+            self.plan_registration(host, scope, options, now)
+        })
     }
 
     /// Takes our entry out of a host's file: every byte is as it was before, as far as nobody
@@ -360,17 +366,24 @@ impl Hosts {
         force: bool,
         now: Timestamp,
     ) -> Result<Done, Error> {
-        self.change(now, || self.plan_removal(host, scope, force))
+        self.change(host, scope, now, || self.plan_removal(host, scope, force))
     }
 
     fn change(
         &self,
+        host: &'static Host,
+        scope: &Scope,
         now: Timestamp,
         plan: impl Fn() -> Result<Plan, Error>,
     ) -> Result<Done, Error> {
+        let file = self.file(host, scope)?;
         let mut attempt = 1;
         loop {
-            match self.make(plan()?, now) {
+            // Taken before the file is read: what is read is still there when it is replaced.
+            let lock = lock(host, &file, matches!(scope, Scope::Project(_)))?;
+            let result = self.make_locked(plan()?, now);
+            drop(lock);
+            match result {
                 Err(Error::Changed { .. }) if attempt < ATTEMPTS => {
                     attempt += 1;
                     std::thread::sleep(pause());
@@ -389,22 +402,22 @@ fn lacks_trust(host: &Host, entry: Option<&Value>, options: Options) -> bool {
     entry.is_some_and(|entry| entry.get(key).is_none())
 }
 
-fn lock(plan: &Plan) -> Result<Option<FolderLock>, Error> {
-    match plan.host.lock {
-        Lock::None => Ok(None),
-        Lock::Folder => {
-            let taken = FolderLock::take(&plan.contents.target);
-            let taken = taken.map_err(|source| Error::Unwritable {
-                path: plan.file.clone(),
-                source,
-            })?;
-            let locked = || Error::Locked {
-                host: plan.host.name,
-                path: plan.file.clone(),
-            };
-            taken.ok_or_else(locked).map(Some)
-        }
+/// Keeps a host from writing its file meanwhile. Where there is no folder yet, nobody writes.
+fn lock(host: &'static Host, file: &Path, shared: bool) -> Result<Option<FolderLock>, Error> {
+    let target = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let writes = host.lock == Lock::Folder && !shared;
+    if !writes || !target.parent().is_some_and(Path::is_dir) {
+        return Ok(None);
     }
+    let taken = FolderLock::take(&target).map_err(|source| Error::Unwritable {
+        path: file.to_owned(),
+        source,
+    })?;
+    let locked = || Error::Locked {
+        host: host.name,
+        path: file.to_owned(),
+    };
+    taken.ok_or_else(locked).map(Some)
 }
 
 /// Our entry in the place of the one that is there.

@@ -26,11 +26,6 @@ impl FolderLock {
         loop {
             match fs::create_dir(&folder) {
                 Ok(()) => return Ok(Some(Self(folder))),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    // There is no folder yet in which anybody could write.
-                    let parent = folder.parent().unwrap_or(Path::new("."));
-                    openspace_config::paths::create_private(parent)?;
-                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     if is_stale(&folder) {
                         let _taken_by_another = fs::remove_dir(&folder);

@@ -338,7 +338,7 @@ fn a_change_meanwhile_is_kept() {
     assert_eq!(read(&file), "{\"mcpServers\": {\"new\": {}}}");
     let mut plans = 0;
     let counted = std::cell::RefCell::new(&mut plans);
-    let done = hosts.change(NOW, || {
+    let done = hosts.change(kiro, &Scope::User, NOW, || {
         **counted.borrow_mut() += 1;
         let plan = hosts.plan_registration(kiro, &Scope::User, FOUND, NOW)?;
         if **counted.borrow() == 1 {
@@ -349,6 +349,48 @@ fn a_change_meanwhile_is_kept() {
     assert!(done.is_ok(), "{done:?}");
     assert_eq!(plans, 2);
     assert!(read(&file).contains("\"newer\": {}") && read(&file).contains("openspace"));
+}
+
+/// A host that writes its file all the time, under its own lock, loses nothing to us, nor we to it.
+#[test]
+fn a_busy_host_loses_nothing() {
+    const ROUNDS: u64 = 60;
+    let rig = Rig::new();
+    let claude = host("claude-code");
+    let file = rig.write(claude, "{\"numStartups\": 0}");
+    let lock = file.with_file_name(".claude.json.lock");
+    let hosts = rig.hosts();
+    let busy = std::thread::spawn({
+        let file = file.clone();
+        move || {
+            for _ in 0..ROUNDS {
+                while fs::create_dir(&lock).is_err() {
+                    std::thread::sleep(std::time::Duration::from_millis(1));
+                }
+                let mut said: Value =
+                    serde_json::from_str(&read(&file)).expect("never a part of it");
+                said["numStartups"] = (said["numStartups"].as_u64().expect("a number") + 1).into();
+                let staged = file.with_extension("tmp");
+                fs::write(&staged, said.to_string()).expect("written");
+                fs::rename(&staged, &file).expect("replaced");
+                fs::remove_dir(&lock).expect("given back");
+            }
+        }
+    });
+    while !busy.is_finished() {
+        hosts
+            .register(claude, &Scope::User, FOUND, NOW)
+            .expect("registered");
+        let said: Value = serde_json::from_str(&read(&file)).expect("JSON");
+        assert!(said["mcpServers"]["openspace"].is_object());
+        hosts
+            .unregister(claude, &Scope::User, false, NOW)
+            .expect("unregistered");
+    }
+    busy.join().expect("no panic");
+    let said: Value = serde_json::from_str(&read(&file)).expect("JSON");
+    assert_eq!(said["numStartups"], ROUNDS, "no round was lost");
+    assert!(said["mcpServers"].get("openspace").is_none());
 }
 
 /// Files of projects are written for whoever shares them, and copied elsewhere.
