@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use openspace_grounding::{Backend, Coordinates, ImageLimits, Tool};
 
 use crate::{
-    GuiSession, Input, Screen, Tree,
+    GuiSession, Input, Screen, TargetRing, Tree,
     key::KeyOptions,
     session::SessionOptions,
     settle::SettleOptions,
@@ -43,6 +43,8 @@ pub struct Options {
     /// Nothing is done before a picture was taken: for a run that goes on after an interruption, whose
     /// last action may have taken effect.
     pub look_first: bool,
+    /// Shows the person where a click goes. `screen` leaves it out of its pictures.
+    pub ring: Option<Arc<TargetRing>>,
 }
 
 impl Options {
@@ -67,6 +69,7 @@ impl Options {
             marker: None,
             cmd_is_ctrl: false,
             look_first: false,
+            ring: None,
         }
     }
 }
@@ -97,6 +100,7 @@ impl GuiBackend {
                     cmd_is_ctrl: options.cmd_is_ctrl,
                 },
                 look_first: options.look_first,
+                ring: options.ring,
             },
         );
         Self {

@@ -18,6 +18,7 @@ pub mod key;
 mod mask;
 pub mod platform;
 pub mod record;
+mod ring;
 pub mod screen;
 pub mod session;
 pub mod settle;
@@ -30,6 +31,7 @@ pub use error::GuiError;
 pub(crate) use input::Announcer;
 pub use input::{Button, Held, Input, InputError, Key, TellHeld, TypeOptions};
 pub use mask::{MaskedScreen, Masks};
+pub use ring::{DrawRing, IsWatched, TargetRing};
 pub use screen::{
     Capture, InputPoint, InputRect, Monitor, Screen, ScreenError, ScreenState, Window,
 };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    Capture, InputPoint, InputRect, Monitor, Screen, ScreenError, ScreenState, Window,
+    Capture, InputPoint, InputRect, Monitor, Screen, ScreenError, ScreenState, TargetRing, Window,
     geometry::PhysicalRect,
 };
 
@@ -19,12 +19,22 @@ const THIN: u32 = 8;
 pub struct MaskedScreen {
     screen: Arc<dyn Screen>,
     masks: Masks,
+    ring: Option<Arc<TargetRing>>,
 }
 
 impl MaskedScreen {
     /// Leaves out of `screen` what `masks` says.
     pub fn new(screen: Arc<dyn Screen>, masks: Masks) -> Self {
-        Self { screen, masks }
+        Self {
+            screen,
+            masks,
+            ring: None,
+        }
+    }
+
+    /// Leaves out the ring of the run that takes the pictures, too.
+    pub fn with_ring(self, ring: Option<Arc<TargetRing>>) -> Self {
+        Self { ring, ..self }
     }
 }
 
@@ -40,6 +50,9 @@ impl Screen for MaskedScreen {
             if let Some(area) = inside(&mask, monitor, &capture) {
                 cover(&mut capture, area);
             }
+        }
+        if let Some(ring) = &self.ring {
+            ring.erase(monitor, &mut capture);
         }
         Ok(capture)
     }

@@ -27,8 +27,15 @@ pub use linux::{
         frame::EdgeFrame,
         guard::{release_held, release_held_with},
         human::{HumanInput, HumanWatch},
+        ring::RingWindow,
     },
 };
+
+/// Whether an input device is one that programs inject through, by the name the window system gives it.
+/// The X server has two such devices for each pair of pointer and keyboard.
+pub fn injects(device: &str) -> bool {
+    device.contains("XTEST")
+}
 
 /// Releases what a process that died had pressed: on X11 only. Elsewhere another process cannot tell
 /// its keys from the person's.

@@ -13,7 +13,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use openspace_grounding::{Action, Coordinates, FrameId, Image, ImageLimits};
 
 use crate::{
-    Capture, Element, GuiError, Held, Input, Monitor, Screen, TellHeld, Tree, Window,
+    Capture, Element, GuiError, Held, Input, Monitor, Screen, TargetRing, TellHeld, Tree, Window,
     action::{ComputerAction, Reading},
     capture_check::{CaptureCheck, physical_size},
     encode,
@@ -47,6 +47,8 @@ pub struct SessionOptions {
     pub keys: KeyOptions,
     /// Nothing is done before a picture was taken.
     pub look_first: bool,
+    /// Shows the person where a click goes. The screen leaves it out of its pictures.
+    pub ring: Option<Arc<TargetRing>>,
 }
 
 /// What an action may ask of its surroundings while it runs.

@@ -15,6 +15,8 @@ mod guard;
 mod pointer;
 #[path = "x11/private.rs"]
 mod private;
+#[path = "x11/ring.rs"]
+mod ring;
 #[path = "x11/tools.rs"]
 mod tools;
 #[path = "x11/typing.rs"]

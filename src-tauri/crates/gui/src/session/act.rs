@@ -7,11 +7,12 @@ use serde_json::Value;
 
 use super::{Done, GuiSession, Hooks, Judged};
 use crate::{
-    Capture, Element, GuiError, InputPoint, LOOKUP,
+    Capture, Element, GuiError, InputPoint, LOOKUP, Monitor,
     action::{ComputerAction, Place},
     change::Change,
     geometry::{FrameGeometry, PhysicalPoint, PhysicalRect, SentPoint},
     record::{Crop, StepRecord, Target, TargetWindow},
+    ring::REPAINT,
     settle::{RealPace, Settled, settle, sleep},
     target::{UNKNOWN, pending_after},
 };
@@ -23,6 +24,7 @@ const SHOWN: usize = 20_000;
 
 /// The screen right before an action, and what was found out about the target meanwhile.
 struct Before {
+    monitor: Monitor,
     capture: Capture,
     /// Small changes since the last frame: carets and clocks that move without our doing.
     restless: Option<Change>,
@@ -130,6 +132,7 @@ impl GuiSession {
         hooks: &Hooks<'_>,
     ) -> Result<Done, GuiError> {
         let before = self.before(judged)?;
+        self.ring(action, judged, &before);
         let start = Instant::now();
         let injected = self.inject(action, base, judged, permitted, hooks);
         self.remember_typed(judged, injected.is_ok());
@@ -160,6 +163,7 @@ impl GuiSession {
             };
             settle(options, Some(&before.capture), &mut pace)?
         };
+        let settled = self.without_ring(&monitor, settled, hooks)?;
         let middle = judged.point.and_then(|point| {
             let frame = self.frame.as_ref()?;
             frame.geometry.input_to_physical(point)
@@ -199,6 +203,38 @@ impl GuiSession {
         })
     }
 
+    /// Shows the person where a click goes, which does not wait for it.
+    fn ring(&self, action: &ComputerAction, judged: &Judged, before: &Before) {
+        let clicks = matches!(
+            action,
+            ComputerAction::Click { .. } | ComputerAction::Press { .. } | ComputerAction::Drag { .. }
+        );
+        if let (true, Some(ring), Some(point)) = (clicks, &self.options.ring, judged.point) {
+            ring.show(point, &before.monitor, &before.capture);
+        }
+    }
+
+    /// The last look, taken again where the ring still covers what has changed.
+    fn without_ring(
+        &self,
+        monitor: &Monitor,
+        settled: Settled,
+        hooks: &Hooks<'_>,
+    ) -> Result<Settled, GuiError> {
+        match &self.options.ring {
+            Some(ring) if ring.is_disturbed(monitor, &settled.capture) => ring.hide(),
+            _ => return Ok(settled),
+        }
+        if !sleep(REPAINT, hooks.may_act) {
+            return Err(GuiError::Cancelled);
+        }
+        Ok(Settled {
+            capture: self.screen.capture(monitor)?,
+            waited: settled.waited + REPAINT,
+            ..settled
+        })
+    }
+
     /// The screen and the target's element as they are before anything happens.
     fn before(&mut self, judged: &Judged) -> Result<Before, GuiError> {
         let (_, monitor) = self.monitors()?;
@@ -231,6 +267,7 @@ impl GuiSession {
         }
         Ok(Before {
             hash: hash.unwrap_or_else(|| crate::encode::hash(&capture)),
+            monitor,
             capture,
             restless,
             element,
@@ -261,7 +298,7 @@ impl GuiSession {
 
     fn trust(
         &mut self,
-        monitor: &crate::Monitor,
+        monitor: &Monitor,
         capture: Capture,
     ) -> Result<(Capture, Option<String>), GuiError> {
         let window = self.screen.focused()?;

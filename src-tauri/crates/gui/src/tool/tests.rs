@@ -1,3 +1,5 @@
+#[cfg(target_os = "linux")]
+mod ring;
 mod safety;
 
 use std::time::Duration;

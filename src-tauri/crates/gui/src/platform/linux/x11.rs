@@ -10,6 +10,8 @@ pub(crate) mod human;
 mod input;
 mod keyboard;
 mod layout;
+mod overlay;
+pub(crate) mod ring;
 mod screen;
 mod wait;
 mod window;

@@ -3,17 +3,12 @@
 use std::path::Path;
 
 use x11rb::connection::Connection as _;
-use x11rb::protocol::shape::SK;
-use x11rb::protocol::xfixes::ConnectionExt as _;
-use x11rb::protocol::xproto::{
-    AtomEnum, ConfigureWindowAux, ConnectionExt as _, CreateWindowAux, PropMode, StackMode, Window,
-    WindowClass,
-};
-use x11rb::wrapper::ConnectionExt as _;
+use x11rb::protocol::xproto::{ConfigureWindowAux, ConnectionExt as _, StackMode, Window};
 
 use crate::{InputRect, ScreenError};
 
 use super::connection::Display;
+use super::overlay;
 
 /// Breadth of the frame in pixels.
 const BREADTH: u32 = 4;
@@ -33,70 +28,16 @@ impl EdgeFrame {
         colour: u32,
         title: &str,
     ) -> Result<Self, ScreenError> {
-        let display = Display::open(name, authority)?;
-        display.require("XFIXES")?;
-        // The server answers requests of the extension only after it was told a version.
-        display.conn.xfixes_query_version(5, 0)?.reply()?;
-        let mut frame = Self {
-            display,
-            sides: Vec::new(),
-        };
-        for side in sides(area) {
-            frame.add(side, colour, title)?;
+        let display = overlay::connect(name, authority)?;
+        let mut sides = Vec::new();
+        for side in self::sides(area) {
+            let window = overlay::window(&display, side, colour, title, None)?;
+            display.conn.map_window(window)?;
+            sides.push(window);
         }
+        let mut frame = Self { display, sides };
         frame.raise();
         Ok(frame)
-    }
-
-    fn add(&mut self, side: InputRect, colour: u32, title: &str) -> Result<(), ScreenError> {
-        let conn = &self.display.conn;
-        let id = conn
-            .generate_id()
-            .map_err(|error| ScreenError::Lost(error.to_string()))?;
-        let aux = CreateWindowAux::new()
-            // No window manager moves, decorates or focuses it.
-            .override_redirect(1)
-            .background_pixel(colour)
-            .border_pixel(colour);
-        let short = |length: u32| u16::try_from(length).unwrap_or(u16::MAX);
-        let near = |at: i32| i16::try_from(at).unwrap_or(i16::MAX);
-        conn.create_window(
-            x11rb::COPY_DEPTH_FROM_PARENT,
-            id,
-            self.display.root,
-            near(side.x),
-            near(side.y),
-            short(side.width),
-            short(side.height),
-            0,
-            WindowClass::INPUT_OUTPUT,
-            x11rb::COPY_FROM_PARENT,
-            &aux,
-        )?;
-        conn.change_property8(
-            PropMode::REPLACE,
-            id,
-            self.display.atoms._NET_WM_NAME,
-            self.display.atoms.UTF8_STRING,
-            title.as_bytes(),
-        )?;
-        let class = b"openspace-desktop\0openspace-desktop\0";
-        conn.change_property8(
-            PropMode::REPLACE,
-            id,
-            AtomEnum::WM_CLASS,
-            AtomEnum::STRING,
-            class,
-        )?;
-        let nothing = conn
-            .generate_id()
-            .map_err(|error| ScreenError::Lost(error.to_string()))?;
-        conn.xfixes_create_region(nothing, &[])?;
-        conn.xfixes_set_window_shape_region(id, SK::INPUT, 0, 0, nothing)?;
-        conn.xfixes_destroy_region(nothing)?;
-        conn.map_window(id)?;
-        self.sides.push(id);
-        Ok(())
     }
 
     /// Brings it above windows that opened since.

@@ -16,7 +16,7 @@ use x11rb::protocol::xinput::{
     ConnectionExt as _, Device, DeviceId, EventMask, KeyEventFlags, XIEventMask,
 };
 
-use crate::ScreenError;
+use crate::{ScreenError, platform::injects};
 
 use super::connection::Display;
 use super::wait::{Wake, Waker, Woken, waker};
@@ -145,7 +145,7 @@ fn is_injector(display: &Display, device: DeviceId) -> bool {
         Ok(Ok(reply)) => reply
             .infos
             .iter()
-            .any(|info| String::from_utf8_lossy(&info.name).contains("XTEST")),
+            .any(|info| injects(&String::from_utf8_lossy(&info.name))),
         // A device that was pulled out before we could ask was real.
         Ok(Err(_)) | Err(_) => false,
     }
