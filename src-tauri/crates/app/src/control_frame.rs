@@ -7,13 +7,15 @@ use std::{
 };
 
 use openspace_agent::Control;
-use openspace_gui::{InputRect, Masks, Screen, choose_monitor, platform};
+use openspace_gui::{InputRect, Masks, Screen, TargetRing, choose_monitor, platform};
 use openspace_store::{InstanceKind, Store};
 
-use crate::{App, Code, Failure, RunSpec, control::COUNTDOWN, display::no_screen, failure::Result};
+use crate::{
+    App, Code, Failure, MARKER, RunSpec, control::COUNTDOWN, display::no_screen, failure::Result,
+};
 
-/// Title of the pill and the frame, by which runners know what to leave out of pictures. It begins
-/// like [`MARKER`](crate::MARKER).
+/// Title of the pill and the frame. Runners know what to leave out of pictures by its beginning, see
+/// [`is_overlay`].
 pub const CONTROL_TITLE: &str = "\u{2060}OpenSpace\u{2060} control";
 /// `control` of the light tokens in ui/src/styles/tokens.json.
 #[cfg(target_os = "linux")]
@@ -77,11 +79,46 @@ fn show(_options: &platform::Options, _monitor: Option<&str>) -> Result<ControlF
     ))
 }
 
-/// What pictures of a display leave out: the pill and the frame of an app that is alive there. Other
-/// programs cannot hide by the same title, because the window's process must be the app's.
-pub(crate) fn masks(store: Store, display: String) -> Masks {
+/// Whether a title is that of a window that no picture shows: the marker, a space, and what it is for.
+/// The titles of pages end with the marker.
+pub(crate) fn is_overlay(title: &str) -> bool {
+    title
+        .strip_prefix(MARKER)
+        .is_some_and(|rest| rest.starts_with(' '))
+}
+
+/// The ring around the place of the next click on a display, seen where an app shows the rest.
+#[cfg(target_os = "linux")]
+pub(crate) fn ring(app: &App, display: &str) -> Option<Arc<TargetRing>> {
+    let title = format!("{MARKER} target");
+    let opened = platform::RingWindow::open(display, app.desktop.xauthority(), COLOUR, &title);
+    let window = match opened {
+        Ok(window) => window,
+        Err(error) => {
+            tracing::info!(%error, "clicks are not pointed out");
+            return None;
+        }
+    };
+    let (store, display) = (app.store.clone(), display.to_owned());
+    let watched = move || !apps_on(&store, &display).is_empty();
+    Some(Arc::new(TargetRing::new(
+        Box::new(window),
+        Box::new(watched),
+    )))
+}
+
+/// Elsewhere there is none.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn ring(_app: &App, _display: &str) -> Option<Arc<TargetRing>> {
+    None
+}
+
+/// What pictures of a display leave out: the pill, the frame, the quick window and the rings of other
+/// runs. Other programs cannot hide by such a title, because the window's process must be one of ours.
+/// `ring` is the window of the run's own ring, which is left out by itself.
+pub(crate) fn masks(store: Store, display: String, ring: Option<u64>) -> Masks {
     Arc::new(move |screen: &dyn Screen| {
-        let pids = apps_on(&store, &display);
+        let pids = ours_on(&store, &display, |_| true);
         if pids.is_empty() {
             return Vec::new();
         }
@@ -90,7 +127,9 @@ pub(crate) fn masks(store: Store, display: String) -> Masks {
             Vec::new()
         });
         let ours = windows.into_iter().filter(|window| {
-            window.title == CONTROL_TITLE && window.pid.is_some_and(|pid| pids.contains(&pid))
+            is_overlay(&window.title)
+                && window.pid.is_some_and(|pid| pids.contains(&pid))
+                && ring != Some(window.id)
         });
         ours.map(|window| window.area).collect::<Vec<InputRect>>()
     })
@@ -98,6 +137,11 @@ pub(crate) fn masks(store: Store, display: String) -> Masks {
 
 /// The processes of apps with a window on a display.
 fn apps_on(store: &Store, display: &str) -> Vec<u32> {
+    ours_on(store, display, |kind| kind == InstanceKind::Desktop)
+}
+
+/// Our processes of some kinds on a display.
+fn ours_on(store: &Store, display: &str, kinds: impl Fn(InstanceKind) -> bool) -> Vec<u32> {
     let alive = store.read_blocking(|db| db.instances().alive());
     let alive = alive.unwrap_or_else(|error| {
         tracing::warn!(%error, "asking which apps are alive");
@@ -105,7 +149,7 @@ fn apps_on(store: &Store, display: &str) -> Vec<u32> {
     });
     let here = alive
         .into_iter()
-        .filter(|row| row.kind == InstanceKind::Desktop && row.display.as_deref() == Some(display));
+        .filter(|row| kinds(row.kind) && row.display.as_deref() == Some(display));
     here.map(|row| row.pid).collect()
 }
 
@@ -156,11 +200,19 @@ impl<C: Control> Control for Announced<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MARKER;
 
-    /// Pages of ours and the pill are known by the same beginning.
+    /// Small windows of ours are left out of pictures; pages are not, whatever they are called.
     #[test]
-    fn the_title_carries_the_marker() {
-        assert!(CONTROL_TITLE.starts_with(MARKER));
+    fn overlays_are_known_by_their_titles() {
+        assert!(is_overlay(CONTROL_TITLE));
+        assert!(is_overlay(&format!("{MARKER} target")));
+        for page in [
+            MARKER,
+            &format!("Tasks · {MARKER}"),
+            "OpenSpace control",
+            "",
+        ] {
+            assert!(!is_overlay(page), "{page}");
+        }
     }
 }

@@ -8,7 +8,11 @@ use openspace_gui::{
 };
 use openspace_store::{RunId, Store};
 
-use crate::{App, Code, Display, Failure, RunSpec, control_frame::masks, failure::Result};
+use crate::{
+    App, Code, Display, Failure, RunSpec,
+    control_frame::{masks, ring},
+    failure::Result,
+};
 
 /// An opened display and what programs need to appear on it.
 pub(crate) struct OpenDisplay {
@@ -206,11 +210,15 @@ pub(crate) fn gui_options(
 ) -> openspace_gui::Options {
     let settings = app.values();
     let settings = &settings.screen;
+    let mut shown = None;
     let screen: Arc<dyn openspace_gui::Screen> = if spec.display == Display::Private {
         platform.screen
     } else {
-        let masks = masks(app.store.clone(), platform.display_name.clone());
-        Arc::new(openspace_gui::MaskedScreen::new(platform.screen, masks))
+        shown = ring(app, &platform.display_name);
+        let window = shown.as_ref().map(|ring| ring.window());
+        let masks = masks(app.store.clone(), platform.display_name.clone(), window);
+        let masked = openspace_gui::MaskedScreen::new(platform.screen, masks);
+        Arc::new(masked.with_ring(shown.clone()))
     };
     let mut options =
         openspace_gui::Options::new(screen, platform.input, platform.tree, profile.images);
@@ -225,6 +233,7 @@ pub(crate) fn gui_options(
     }));
     options.marker = Some(MARKER.to_owned());
     options.cmd_is_ctrl = settings.cmd_is_ctrl;
+    options.ring = shown;
     options
 }
 

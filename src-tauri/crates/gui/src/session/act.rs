@@ -207,7 +207,9 @@ impl GuiSession {
     fn ring(&self, action: &ComputerAction, judged: &Judged, before: &Before) {
         let clicks = matches!(
             action,
-            ComputerAction::Click { .. } | ComputerAction::Press { .. } | ComputerAction::Drag { .. }
+            ComputerAction::Click { .. }
+                | ComputerAction::Press { .. }
+                | ComputerAction::Drag { .. }
         );
         if let (true, Some(ring), Some(point)) = (clicks, &self.options.ring, judged.point) {
             ring.show(point, &before.monitor, &before.capture);
