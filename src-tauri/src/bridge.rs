@@ -29,8 +29,10 @@ fn may(window: &str, name: &str, request: &Value) -> bool {
         super::window::MAIN => CALLS.contains(&name),
         super::control::HUD => match name {
             "run_stop" | "runs_stop_all" | "approval_get" => true,
-            // A rule lasts, and is made where there is room to read it.
-            "approval_answer" => request.get("rule").is_none_or(Value::is_null),
+            // A rule lasts, another command has to be read: both are made where there is room for them.
+            "approval_answer" => ["rule", "command"]
+                .iter()
+                .all(|more| request.get(more).is_none_or(Value::is_null)),
             "run_command" => request
                 .get("command")
                 .and_then(Value::as_str)
@@ -176,5 +178,6 @@ mod tests {
         assert!(command("pause") && command("take_over") && command("resume"));
         assert!(!command("message") && !command("hand_back"));
         assert!(!may("hud", "approval_answer", &json!({ "rule": "shell" })));
+        assert!(!may("hud", "approval_answer", &json!({ "command": "ls" })));
     }
 }

@@ -14,6 +14,7 @@ use crate::rig::Rig;
 
 mod client;
 mod door;
+mod edits;
 mod runs;
 
 use client::{Client, Reply};

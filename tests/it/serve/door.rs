@@ -316,6 +316,12 @@ fn answers_are_refused_while_a_run_has_control() {
     };
     let refused = answer(json!("once")).expect_err("refused");
     assert_eq!(refused["code"], "forbidden", "{refused}");
+    let edited = json!({ "approval": question["id"], "nonce": question["nonce"], "choice": "once", "command": "ls" });
+    let refused = served
+        .client
+        .call("approval_answer", edited)
+        .expect_err("refused");
+    assert_eq!(refused["code"], "forbidden", "{refused}");
     let refused = served
         .client
         .call(

@@ -37,7 +37,12 @@ impl App {
         if decision != Decision::Deny {
             self.refuse_while_controlled(Some(approval)).await?;
         }
-        self.answer(approval, decision, note, "terminal").await
+        let answer = Answer {
+            decision,
+            edited: None,
+            note,
+        };
+        self.answer(approval, answer, "terminal").await
     }
 
     /// Answers a question. True when this was the first answer. Whoever calls has made sure that a
@@ -45,15 +50,9 @@ impl App {
     pub(crate) async fn answer(
         &self,
         approval: &Approval,
-        decision: Decision,
-        note: Option<String>,
+        answer: Answer,
         by: &str,
     ) -> Result<bool> {
-        let answer = Answer {
-            decision,
-            edited: None,
-            note,
-        };
         let (id, by) = (approval.id.clone(), by.to_owned());
         Ok(self
             .store

@@ -1,6 +1,6 @@
 //! Executing a claimed run in this process.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use openspace_agent::{
     Control, Event, Limits, Outcome, Parts, Pause, Pictures, State, Surroundings, announce, drive,
@@ -81,12 +81,7 @@ impl App {
     async fn prepare_and_drive(&self, fence: &Fence, guard: &GuardPipe) -> Result<Outcome> {
         let id = fence.run().clone();
         let run = self.store.read(move |db| db.runs().get(&id)).await?;
-        let mut spec: RunSpec = serde_json::from_value(run.settings.clone()).map_err(|error| {
-            Failure::new(
-                Code::Store,
-                format!("what the run was asked to work with cannot be read: {error}"),
-            )
-        })?;
+        let mut spec = RunSpec::of(&run)?;
         let limits: Limits = serde_json::from_value(run.limits.clone()).unwrap_or_default();
         let recorded = spec.model == demo::MODEL;
         let checked = if recorded {
@@ -109,15 +104,11 @@ impl App {
                 Failure::new(Code::Internal, format!("no temporary folder: {error}"))
             })?;
         self.lay_out(&mut spec.attachments, scratch.path())?;
-        let folders = Arc::new(Folders {
-            workspace: spec.workspace.clone(),
-            allowed: allowed_folders(&self.values().policy.folders, &spec.attachments),
-            protected: protected_paths(&self.paths, &self.values().policy.protected),
-            scratch: scratch
-                .path()
-                .canonicalize()
-                .unwrap_or_else(|_| scratch.path().to_owned()),
-        });
+        let private = scratch
+            .path()
+            .canonicalize()
+            .unwrap_or_else(|_| scratch.path().to_owned());
+        let folders = Arc::new(self.folders(&spec, private));
         guard.begin(fence.run());
         let mut screen_note = String::from("there is none for this run");
         let opened = if spec.backends.iter().any(|backend| backend == "gui") {
@@ -354,7 +345,24 @@ impl App {
         }
     }
 
-    fn policy(&self, run: &Run, spec: &RunSpec, folders: &Arc<Folders>) -> Result<Policy> {
+    /// Where the files of a run may be.
+    pub(crate) fn folders(&self, spec: &RunSpec, scratch: PathBuf) -> Folders {
+        let values = self.values();
+        Folders {
+            workspace: spec.workspace.clone(),
+            allowed: allowed_folders(&values.policy.folders, &spec.attachments),
+            protected: protected_paths(&self.paths, &values.policy.protected),
+            scratch,
+        }
+    }
+
+    /// What a run may do.
+    pub(crate) fn policy(
+        &self,
+        run: &Run,
+        spec: &RunSpec,
+        folders: &Arc<Folders>,
+    ) -> Result<Policy> {
         let values = self.values();
         let values = &values.policy;
         let mut inputs = PolicyInputs::new(Arc::clone(folders), self.paths.home.clone());

@@ -19,6 +19,7 @@ mod bindings;
 pub mod demo;
 pub mod desktop;
 pub mod diagnostics;
+pub mod edits;
 pub mod exports;
 mod files;
 pub mod insights;
@@ -233,6 +234,8 @@ rpc! {
     approval_get(answers::ApprovalGetRequest) -> answers::ApprovalView;
     /// Answers a question.
     approval_answer(answers::ApprovalAnswerRequest) -> answers::ApprovalAnswerResponse;
+    /// What a question would be with another command.
+    approval_preview(edits::ApprovalPreviewRequest) -> edits::ApprovalPreview;
     /// Rules that a person made.
     rules_list(Nothing) -> answers::RulesListResponse;
     /// What a rule would mean, before it is made.

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use openspace_agent::Limits;
+use openspace_store::Run;
 use serde::{Deserialize, Serialize};
+
+use crate::{Code, Failure, failure::Result};
 
 /// Everything that shapes a run besides its words and its limits. Secrets are not part of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +41,18 @@ pub struct RunSpec {
 /// Where a run sees and acts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+impl RunSpec {
+    /// What a run was asked to do and with what.
+    pub fn of(run: &Run) -> Result<Self> {
+        serde_json::from_value(run.settings.clone()).map_err(|error| {
+            Failure::new(
+                Code::Store,
+                format!("what the run was asked to work with cannot be read: {error}"),
+            )
+        })
+    }
+}
+
 pub enum Display {
     /// The person's.
     Session,

@@ -22,6 +22,11 @@ choice?: Choice,
  */
 note?: string, 
 /**
+ * The command to be run in place of the one that was asked about, which goes with
+ * [`Choice::Once`] only.
+ */
+command?: string, 
+/**
  * A rule to be made as well.
  */
 rule?: string, };

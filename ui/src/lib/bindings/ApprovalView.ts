@@ -76,6 +76,14 @@ nonce: string,
  */
 state: "open" | "allowed_once" | "allowed_for_run" | "denied" | "withdrawn", 
 /**
+ * Its command may be changed before it is allowed.
+ */
+editable: boolean, 
+/**
+ * The command that was allowed in place of the one that was asked about.
+ */
+edited: string | null, 
+/**
  * What the person added.
  */
 note: string | null, 

@@ -3,6 +3,8 @@ import type { AppState } from "./AppState";
 import type { ApprovalAnswerRequest } from "./ApprovalAnswerRequest";
 import type { ApprovalAnswerResponse } from "./ApprovalAnswerResponse";
 import type { ApprovalGetRequest } from "./ApprovalGetRequest";
+import type { ApprovalPreview } from "./ApprovalPreview";
+import type { ApprovalPreviewRequest } from "./ApprovalPreviewRequest";
 import type { ApprovalView } from "./ApprovalView";
 import type { ApprovalsListResponse } from "./ApprovalsListResponse";
 import type { AttachmentAddRequest } from "./AttachmentAddRequest";
@@ -116,6 +118,8 @@ export interface RpcSchema {
   approvals_list: [Nothing, ApprovalsListResponse];
   /** One question as it is now. */
   approval_get: [ApprovalGetRequest, ApprovalView];
+  /** What a question would be with another command. */
+  approval_preview: [ApprovalPreviewRequest, ApprovalPreview];
   /** Answers a question. */
   approval_answer: [ApprovalAnswerRequest, ApprovalAnswerResponse];
   /** Rules that a person made. */

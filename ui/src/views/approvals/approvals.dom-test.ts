@@ -40,6 +40,8 @@ function question(over: Partial<ApprovalView> = {}): ApprovalView {
     rules: [],
     nonce: "n1",
     state: "open",
+    editable: false,
+    edited: null,
     note: null,
     answeredBy: null,
     askedAt: Date.now(),

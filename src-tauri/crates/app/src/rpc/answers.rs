@@ -1,9 +1,9 @@
 //! Questions to the person, their answers, and the rules that make questions unnecessary.
 
 use openspace_grounding::policy::{Grant, Permission, Question, Rule, RuleScope};
-use openspace_store::{Approval, ApprovalState, Decision, RuleDecision};
+use openspace_store::{Answer, Approval, ApprovalState, Decision, RuleDecision};
 
-use super::{Call, Nothing, Sentence, choice, payload};
+use super::{Call, Nothing, Sentence, choice, edits::Reading, payload};
 use crate::{Action, App, Code, Failure, failure::Result};
 
 payload! {
@@ -45,6 +45,10 @@ payload! {
         /// Where it stands.
         #[cfg_attr(test, ts(type = "\"open\" | \"allowed_once\" | \"allowed_for_run\" | \"denied\" | \"withdrawn\""))]
         pub state: ApprovalState,
+        /// Its command may be changed before it is allowed.
+        pub editable: bool,
+        /// The command that was allowed in place of the one that was asked about.
+        pub edited: Option<String>,
         /// What the person added.
         pub note: Option<String>,
         /// Who answered.
@@ -91,6 +95,10 @@ payload! {
         /// What the person wants the model to know.
         #[serde(default)]
         pub note: Option<String>,
+        /// The command to be run in place of the one that was asked about, which goes with
+        /// [`Choice::Once`] only.
+        #[serde(default)]
+        pub command: Option<String>,
         /// A rule to be made as well.
         #[serde(default)]
         pub rule: Option<String>,
@@ -234,9 +242,14 @@ impl Call<'_> {
         if decision != Decision::Deny {
             self.refuse_while_controlled(Some(&approval)).await?;
         }
+        let answer = Answer {
+            decision,
+            edited: self.edited(&approval, &request).await?,
+            note: request.note,
+        };
         let counted = self
             .app
-            .answer(&approval, decision, request.note, self.caller.name())
+            .answer(&approval, answer, self.caller.name())
             .await?;
         if counted && let Some(scope) = rule {
             self.app.make_rule(&scope, true, self.caller.name()).await?;
@@ -403,7 +416,7 @@ fn sentence(scope: &RuleScope, allows: bool) -> Sentence {
     }
 }
 
-fn question(approval: &Approval) -> Result<Question> {
+pub(super) fn question(approval: &Approval) -> Result<Question> {
     serde_json::from_value(approval.question.clone()).map_err(|error| {
         Failure::new(
             Code::Store,
@@ -416,16 +429,7 @@ impl ApprovalView {
     /// A question for people, given what its run is to do and where that came from.
     pub fn new(approval: &Approval, task: &str, origin: &str) -> Result<Self> {
         let question = question(approval)?;
-        let mut subjects = question
-            .parts
-            .iter()
-            .map(|part| Sentence::of_subject(&part.subject));
-        let mut reasons: Vec<_> = question
-            .parts
-            .iter()
-            .map(|part| Sentence::of_reason(part.reason))
-            .collect();
-        reasons.dedup();
+        let reading = Reading::of(&question);
         let for_run: Vec<&Permission> = question
             .offers
             .iter()
@@ -450,11 +454,9 @@ impl ApprovalView {
             origin: origin.to_owned(),
             step: approval.step,
             call: approval.call.clone(),
-            title: subjects
-                .next()
-                .unwrap_or_else(|| Sentence::new("approval.title")),
-            more: subjects.collect(),
-            reasons,
+            title: reading.title,
+            more: reading.more,
+            reasons: reading.reasons,
             risk: approval.risk.clone(),
             reversible: question.reversible,
             exactly: question.actions.iter().map(ExactAction::new).collect(),
@@ -471,6 +473,8 @@ impl ApprovalView {
             },
             nonce: nonce(approval),
             state: approval.state,
+            editable: approval.editable,
+            edited: approval.edited.clone(),
             note: approval.note.clone(),
             answered_by: approval.answered_by.clone(),
             asked_at: approval.asked_at,
