@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
@@ -8,6 +8,7 @@ import { violations } from "./serve";
 
 interface Question {
   id: string;
+  run: string;
   nonce: string;
   state: string;
   note: string | null;
@@ -132,6 +133,47 @@ describe("a question", () => {
     await page.waitForTimeout(700);
     await box.getByRole("button", { name: "Press again to allow" }).click();
     await box.getByText("Allowed once", { exact: true }).waitFor();
+    await page.context().close();
+  });
+
+  /** The command is changed with the keyboard alone; the core reads the risk of what was written,
+   * runs exactly that, and tells the model. */
+  it("is allowed with another command", async () => {
+    const question = await asks("rm -rf ../elsewhere");
+    const page = await core.open(`/approvals/${question.id}`);
+    const box = card(page, question);
+    await box.getByRole("button", { name: "Edit command…" }).focus();
+    await page.keyboard.press("Enter");
+    const field = box.getByLabel("The command to run instead");
+    expect(await field.inputValue()).toBe("rm -rf ../elsewhere");
+    expect(await field.evaluate((area) => area === document.activeElement)).toBe(true);
+    const allow = box.getByRole("button", { name: "Allow the changed command" });
+    await field.fill("cat ~/.ssh/id_ed25519");
+    await box.getByText(/^Nobody can allow this: .*off limits/).waitFor();
+    expect(await allow.isDisabled()).toBe(true);
+    await page.keyboard.press("Escape");
+    await expect
+      .poll(() => page.evaluate(() => document.activeElement?.textContent?.trim()))
+      .toBe("Edit command…");
+    await page.keyboard.press("Enter");
+    await field.fill("rm -f draft.txt");
+    await box.getByText("Delete draft.txt").waitFor();
+    expect(await violations(page)).toEqual([]);
+    await field.fill("printf '%s' 'as written' > kept.txt");
+    await box.getByText("Changed like this, it needs no permission.").waitFor();
+    await field.press("Tab");
+    await expect.poll(() => allow.isEnabled()).toBe(true);
+    await allow.focus();
+    await page.keyboard.press("Enter");
+    await box.getByText("Allowed once", { exact: true }).waitFor();
+    expect(await box.getByLabel("Edited by you").innerText()).toContain("as written");
+    const kept = join(core.home, "work", "kept.txt");
+    await expect.poll(() => existsSync(kept) && readFileSync(kept, "utf8")).toBe("as written");
+    await expect.poll(() => core.model.heard.at(-1)).toContain("The person changed the command");
+    const { run } = await core.ask<Question>("approval_get", { approval: question.id });
+    await page.evaluate((id) => (location.hash = `#/runs/${id}`), run);
+    await page.getByText("edited by you", { exact: true }).first().waitFor();
+    expect(await violations(page)).toEqual([]);
     await page.context().close();
   });
 

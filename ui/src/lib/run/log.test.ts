@@ -82,6 +82,23 @@ describe("the log of a run", () => {
     expect(log.steps[0]?.calls[0]?.state).toBe(state);
   });
 
+  /** A call whose command the person changed shows that one, and keeps what was asked for. */
+  it("follows an edit", () => {
+    const call = { step: 1, call: "c", tool: "run_command" };
+    const asked = { command: "rm *", network: true };
+    const edited = { command: "rm a", network: true };
+    const log = reduce(EMPTY, [
+      event(1, "step.call_started", { ...call, arguments: asked }),
+      event(2, "step.call_edited", { ...call, arguments: edited }),
+      event(3, "step.call_finished", { ...call, ms: 5, evidence: [] }),
+      event(4, "step.call_started", { ...call, call: "d", arguments: asked }),
+    ]);
+    expect(log.steps[0]?.calls.map(({ arguments: ran, asked }) => [ran, asked])).toEqual([
+      [edited, asked],
+      [asked, null],
+    ]);
+  });
+
   /** The text of a step grows; a reply that begins again begins with nothing. */
   it("follows streamed text", () => {
     const log = reduce(EMPTY, [

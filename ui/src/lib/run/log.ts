@@ -9,6 +9,8 @@ export interface Call {
   tool: string;
   backend: BackendName;
   arguments: Record<string, unknown>;
+  /** What the model had asked for, where the person changed it before allowing it. */
+  asked: Record<string, unknown> | null;
   startedAt: number;
   /** How long it took; none while it goes. */
   ms: number | null;
@@ -161,6 +163,9 @@ class Draft {
       case "step.call_started":
         this.start(payload, event.at);
         break;
+      case "step.call_edited":
+        this.edit(payload, event.at);
+        break;
       case "step.call_finished":
         this.finish(payload, event.at);
         break;
@@ -196,6 +201,7 @@ class Draft {
         tool,
         backend: backendOf(tool),
         arguments: (payload.arguments ?? {}) as Record<string, unknown>,
+        asked: null,
         startedAt: at,
         ms: null,
         state: "running",
@@ -204,6 +210,20 @@ class Draft {
         records: [],
       },
     ];
+  }
+
+  private edit(payload: Payload, at: number): void {
+    const step = this.step(number(payload, "step"), at);
+    const id = text(payload, "call");
+    step.calls = step.calls.map((call) =>
+      call.id === id && call.ms === null
+        ? {
+            ...call,
+            arguments: (payload.arguments ?? {}) as Record<string, unknown>,
+            asked: call.arguments,
+          }
+        : call,
+    );
   }
 
   private finish(payload: Payload, at: number): void {

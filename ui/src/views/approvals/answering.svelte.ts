@@ -2,7 +2,7 @@ import { rpc, type ApprovalView, type Request } from "../../lib/api";
 import { failureOf, type Failure } from "../../lib/backend/backend";
 import { approvals } from "../../lib/state/approvals.svelte";
 
-type Answer = Pick<Request<"approval_answer">, "choice" | "note" | "rule">;
+type Answer = Pick<Request<"approval_answer">, "choice" | "note" | "rule" | "command">;
 
 /** A control that allows does nothing before it could be seen for this long, milliseconds. */
 export const SEEN = 600;
@@ -26,13 +26,17 @@ export class Answering {
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** What cannot be undone and is risky takes two deliberate presses. */
-  static takesTwo(approval: ApprovalView): boolean {
-    return approval.risk === "high" && !approval.reversible;
+  static takesTwo(reading: Pick<ApprovalView, "risk" | "reversible">): boolean {
+    return reading.risk === "high" && !reading.reversible;
   }
 
-  /** A press of the control that allows. */
-  async allow(approval: ApprovalView, answer: Answer): Promise<void> {
-    if (Answering.takesTwo(approval)) {
+  /** A press of the control that allows, which takes two where `two` is set. */
+  async allow(
+    approval: ApprovalView,
+    answer: Answer,
+    two = Answering.takesTwo(approval),
+  ): Promise<void> {
+    if (two) {
       const now = performance.now();
       if (!this.armed) {
         this.armed = true;

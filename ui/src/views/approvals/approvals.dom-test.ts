@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it } from "vitest";
 import { violations } from "../../../tests/axe";
 import { failure, FakeBackend } from "../../../tests/fake-backend";
-import { useBackend, type ApprovalView } from "../../lib/api";
+import { useBackend, type ApprovalView, type Response } from "../../lib/api";
 import { CallFailed } from "../../lib/backend/backend";
 import ApprovalCard from "./ApprovalCard.svelte";
 import RuleEditor from "./RuleEditor.svelte";
@@ -182,6 +182,129 @@ describe("a question", () => {
     expect(exactly([path("/a"), path("/b")])).toEqual([
       { what: "Delete", text: "/a\n/b", untrusted: null },
     ]);
+  });
+});
+
+describe("a command that may be changed", () => {
+  /** The policy of a test: deleting is risky, keys are off limits, the rest needs no permission. */
+  function judge(command: string): Response<"approval_preview"> {
+    if (command.includes(".ssh")) return { forbidden: "`~/.ssh` is off limits", reading: null };
+    if (!command.startsWith("rm")) return { forbidden: null, reading: null };
+    return {
+      forbidden: null,
+      reading: {
+        title: { key: "approval.subject.delete", params: { target: command.slice(3) } },
+        more: [],
+        reasons: [{ key: "approval.reason.irreversible", params: {} }],
+        risk: "high",
+        reversible: false,
+      },
+    };
+  }
+
+  const field = () => screen.getByLabelText<HTMLTextAreaElement>("The command to run instead");
+  const allowEdited = () =>
+    screen.getByRole<HTMLButtonElement>("button", { name: /Allow the changed|Press again/ });
+  const ready = () => waitFor(() => expect(allowEdited().disabled).toBe(false), { timeout: 3_000 });
+
+  async function open(over: Partial<ApprovalView> = {}) {
+    backend.answers.approval_preview = ({ command }) => judge(command);
+    render(ApprovalCard, { props: { approval: question({ editable: true, ...over }) } });
+    await user.click(screen.getByRole("button", { name: "Edit command…" }));
+  }
+
+  async function write(command: string) {
+    await user.clear(field());
+    await user.type(field(), command);
+  }
+
+  /** It opens with the whole command and the focus in it; meanwhile nothing allows the old one. */
+  it("is edited in place and allowed as it was written", async () => {
+    await open({ choices: ["once", "run"], rules: ["command:ls -la"] });
+    expect(document.activeElement).toBe(field());
+    expect(field().value).toBe("ls -la");
+    for (const name of ["Allow once", "Allow for this run", "Always…"]) {
+      expect(screen.queryByRole("button", { name }), name).toBeNull();
+    }
+    expect(allowEdited().disabled).toBe(true);
+    expect(await violations()).toEqual([]);
+    await write("ls -l{Enter}  docs ");
+    await screen.findByText("Changed like this, it needs no permission.");
+    await ready();
+    await user.click(allowEdited());
+    expect(backend.requests("approval_answer")).toEqual([
+      { approval: "q1", nonce: "n1", choice: "once", command: "ls -l\n  docs " },
+    ]);
+    expect(backend.requests("approval_preview").at(-1)).toEqual({
+      approval: "q1",
+      command: "ls -l\n  docs ",
+    });
+  });
+
+  /** The risk is read anew before it can be allowed, and what is risky and final takes two presses. */
+  it("shows the new risk before it can be allowed", async () => {
+    await open();
+    await write("rm a");
+    expect(allowEdited().disabled).toBe(true);
+    const status = await screen.findByText("Delete a");
+    expect(status.closest("[role=status]")?.textContent).toMatch(/risk: high.*cannot be undone/s);
+    expect(await violations()).toEqual([]);
+    await ready();
+    await user.dblClick(allowEdited());
+    expect(allowEdited().textContent).toContain("Press again");
+    // Every further letter is another command: its risk has to be read first.
+    await user.type(field(), "b");
+    expect(allowEdited().disabled).toBe(true);
+    expect(allowEdited().textContent).toContain("Allow the changed command");
+    expect(backend.requests("approval_answer")).toEqual([]);
+  });
+
+  /** What no answer can allow is told, and cannot be pressed. */
+  it("offers no yes to what is forbidden", async () => {
+    await open();
+    await write("cat ~/.ssh/id");
+    await screen.findByText("Nobody can allow this: `~/.ssh` is off limits.");
+    expect(field().getAttribute("aria-invalid")).toBe("true");
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(allowEdited().disabled).toBe(true);
+    expect(await violations()).toEqual([]);
+  });
+
+  /** Esc takes the change back, gives the focus back, and the next time nothing of it is left. */
+  it("is taken back by Esc", async () => {
+    await open();
+    await write("rm a");
+    // An input method that is composing keeps its Esc.
+    await fireEvent.keyDown(field(), { key: "Escape", isComposing: true });
+    expect(field().value).toBe("rm a");
+    await user.keyboard("{Escape}");
+    const edit = await screen.findByRole("button", { name: "Edit command…" });
+    await waitFor(() => expect(document.activeElement).toBe(edit));
+    expect(allow().textContent).toContain("Allow once");
+    await user.keyboard("{Enter}");
+    expect(field().value).toBe("ls -la");
+    expect(backend.requests("approval_answer")).toEqual([]);
+  });
+
+  /** Letters that cannot be seen are marked, as in the question itself. */
+  it("marks what cannot be seen", async () => {
+    await open();
+    await fireEvent.input(field(), { target: { value: "ls \u202Etxt" } });
+    expect(await screen.findByText("U+202E")).toBeTruthy();
+  });
+
+  /** Once answered, the card has both: what was asked for, and what was allowed instead. */
+  it("is kept with the answer", async () => {
+    const { rerender } = render(ApprovalCard, {
+      props: {
+        approval: question({ state: "allowed_once", answeredBy: "app", edited: "ls docs" }),
+      },
+    });
+    expect(screen.getByLabelText("Edited by you").textContent).toBe("ls docs");
+    expect(screen.getByText("ls -la")).toBeTruthy();
+    await rerender({ approval: question() });
+    expect(screen.queryByText("Edited by you")).toBeNull();
+    expect(screen.queryByRole("button", { name: "Edit command…" })).toBeNull();
   });
 });
 
