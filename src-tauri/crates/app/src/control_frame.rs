@@ -215,4 +215,45 @@ mod tests {
             assert!(!is_overlay(page), "{page}");
         }
     }
+
+    /// Control that nobody else has.
+    struct Free;
+
+    impl Control for Free {
+        fn try_acquire(&self) -> std::io::Result<bool> {
+            Ok(true)
+        }
+
+        fn release(&self) {}
+    }
+
+    /// Where an app shows it, the first time takes its moment, and only the first; where none does,
+    /// nobody waits.
+    #[test]
+    fn the_first_time_takes_its_moment() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(folder.path()).expect("a store");
+        let on = |display: &str| Announced::new(Free, store.clone(), display.to_owned());
+        let taken = |control: &Announced<Free>| control.try_acquire().expect("no error");
+        assert!(taken(&on(":5")), "nobody would see it");
+        let app = openspace_store::NewInstance {
+            kind: InstanceKind::Desktop,
+            pid: std::process::id(),
+            claims_runs: true,
+            version: String::new(),
+            display: Some(":5".to_owned()),
+            windows: openspace_store::Windows::default(),
+        };
+        let _alive = openspace_store::Instance::register(&store, &app).expect("an app");
+        assert!(taken(&on(":6")), "it is shown elsewhere");
+        let control = on(":5");
+        let begun = Instant::now();
+        while !taken(&control) {
+            assert!(begun.elapsed() < COUNTDOWN * 4, "it ends");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        assert!(begun.elapsed() >= COUNTDOWN, "{:?}", begun.elapsed());
+        control.release();
+        assert!(taken(&control), "later it is taken at once");
+    }
 }
