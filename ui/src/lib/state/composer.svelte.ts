@@ -57,6 +57,8 @@ class Composer {
 
   #added: Promise<void> = Promise.resolve();
   #loaded = false;
+  /** What was written or chosen in this window. */
+  #mine: Partial<Draft> = {};
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The same request sent twice is one run. */
   #key = crypto.randomUUID();
@@ -67,8 +69,8 @@ class Composer {
     try {
       const { value } = await rpc("ui_state_get", { key: KEY });
       const kept = value as Partial<Draft> | null;
-      // What was typed while this was on its way counts more.
-      if (kept && this.draft.task === "") this.draft = { ...PLAIN, ...kept };
+      // What was done while this was on its way counts more.
+      if (kept) this.draft = { ...PLAIN, ...kept, ...this.#mine };
     } catch {
       this.#loaded = false;
     }
@@ -77,6 +79,8 @@ class Composer {
   /** The draft changed: nothing that was found out about it holds any more. */
   changed(change: Partial<Draft> = {}): void {
     Object.assign(this.draft, change);
+    const { task } = this.draft;
+    this.#mine = { ...this.#mine, ...change, ...(task ? { task } : {}) };
     this.problems = [];
     this.failure = null;
     clearTimeout(this.#timer);
