@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { Model } from "./model";
+import { endApart } from "./processes";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const BINARY = process.env.OPENSPACE_BINARY ?? join(ROOT, "target/debug/openspace");
@@ -56,9 +57,9 @@ export class Core {
     return this;
   }
 
-  /** Starts the server. */
-  async serve(): Promise<void> {
-    const server = spawn(BINARY, ["serve", "--json", "--ui", PAGES], {
+  /** Starts the server, at a free port or at one that it had before. */
+  async serve(pages = PAGES, port = "0"): Promise<void> {
+    const server = spawn(BINARY, ["serve", "--json", "--ui", pages, "--port", port], {
       env: this.#environment,
       stdio: ["ignore", "pipe", "ignore"],
     });
@@ -165,6 +166,7 @@ export class Core {
     await this.#browser?.close();
     for (const run of this.#runs) await ended(run, "SIGKILL");
     await ended(this.#server, "SIGINT");
+    await endApart(this.home);
     await this.model.end();
     rmSync(this.home, { recursive: true, force: true });
   }
