@@ -103,7 +103,7 @@ impl App {
     }
 
     async fn check_model(&self, ask: bool) -> Check {
-        let Some(name) = self.values().model.name.clone() else {
+        let Some(name) = self.model_name() else {
             return Check::new("model", Health::Problem, say("check.model.none"))
                 .fix(say("check.model.none.fix"));
         };

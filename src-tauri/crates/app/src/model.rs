@@ -24,6 +24,8 @@ pub enum KeySource {
     PassphraseFile,
     /// The file in plain text that a variable allows.
     PlainFile,
+    /// The configuration of a host agent: its name, and the place in its file.
+    Host(String),
     /// None was found; some servers need none.
     Nowhere,
 }
@@ -37,14 +39,16 @@ impl KeySource {
             Self::Keychain => "keychain",
             Self::PassphraseFile => "passphrase",
             Self::PlainFile => "plain",
+            Self::Host(_) => "host",
             Self::Nowhere => "none",
         }
     }
 
-    /// The name of the variable, if it is one.
+    /// What names it: the variable, or the place in a host's file.
     pub fn variable(&self) -> Option<&str> {
         match self {
             Self::Variable(name) => Some(name),
+            Self::Host(place) => Some(place),
             Self::Session
             | Self::Keychain
             | Self::PassphraseFile
@@ -63,6 +67,7 @@ impl std::fmt::Display for KeySource {
             Self::Keychain => "the keychain",
             Self::PassphraseFile => "the file under a passphrase",
             Self::PlainFile => "the file in plain text",
+            Self::Host(place) => place,
             Self::Nowhere => "-",
         })
     }
@@ -81,6 +86,13 @@ pub(crate) fn refused_key(model: &str, source: &KeySource) -> String {
             let provider = model.split('/').next().unwrap_or_default();
             format!("the key is from {source}: `openspace keys set {provider}` replaces it")
         }
+        KeySource::Host(place) => {
+            let provider = model.split('/').next().unwrap_or_default();
+            format!(
+                "the key is from {place}: set the right one there, or keep one here with \
+                 `openspace keys set {provider}`"
+            )
+        }
         KeySource::Nowhere => {
             let provider = ModelName::parse(model).ok();
             let own = ["OPENSPACE_LLM_API_KEY"].into_iter();
@@ -97,6 +109,28 @@ pub(crate) fn refused_key(model: &str, source: &KeySource) -> String {
                 names.join("` or `")
             )
         }
+    }
+}
+
+/// A key that was looked for.
+struct Found {
+    key: Option<Key>,
+    source: KeySource,
+    /// What goes with a key that a host agent lends.
+    lent: Option<openspace_hosts::credentials::Lent>,
+}
+
+impl Found {
+    fn ours(key: Option<Key>, source: KeySource) -> Self {
+        Self {
+            key,
+            source,
+            lent: None,
+        }
+    }
+
+    fn nothing() -> Self {
+        Self::ours(None, KeySource::Nowhere)
     }
 }
 
@@ -122,24 +156,56 @@ fn find_base(
 
 impl App {
     /// The key for a model and where it is from: ours first, then the provider's own variables, then
-    /// what is kept. The keychain is opened only if no variable gives the key and one is kept.
-    async fn find_key(&self, model: &ModelName) -> Result<(Option<Key>, KeySource)> {
+    /// what is kept, then what a host agent lends. The keychain is opened only if no variable gives
+    /// the key and one is kept. `base` is the address that was given for the model, if one was.
+    async fn find_key(&self, model: &ModelName, base: Option<&str>) -> Result<Found> {
         if model.provider.wire == Wire::Recorded {
-            return Ok((None, KeySource::Nowhere));
+            return Ok(Found::nothing());
         }
         if let Some(name) = self.key_variable(model.provider) {
             let key = self.environment.text(&name).map(Key::new);
-            return Ok((key, KeySource::Variable(name)));
+            return Ok(Found::ours(key, KeySource::Variable(name)));
         }
         match self.kept_key(model.provider).await {
-            Ok(Some((key, kept))) => Ok((Some(Key::new(key.expose())), kept.into())),
-            Ok(None) => Ok((None, KeySource::Nowhere)),
+            Ok(Some((key, kept))) => Ok(Found::ours(Some(Key::new(key.expose())), kept.into())),
+            Ok(None) => Ok(self.lent_key(model, base).unwrap_or_else(Found::nothing)),
             Err(error) if model.provider.local => {
                 tracing::warn!(%error, "kept keys are not used: this model may need none");
-                Ok((None, KeySource::Nowhere))
+                Ok(Found::nothing())
             }
             Err(error) => Err(keys::explained(&error, Some(model.provider))),
         }
+    }
+
+    /// The key that a host agent has for a provider. It goes to no other address than the host would
+    /// send it to.
+    fn lent_key(&self, model: &ModelName, base: Option<&str>) -> Option<Found> {
+        let names = crate::hosts::names_of(model.provider);
+        let lent = self.host_credentials().key(&names)?;
+        let same = |base: &str| {
+            let bare = |address: &str| address.trim_end_matches('/').to_owned();
+            let theirs = lent.base.as_deref().or(model.provider.base);
+            theirs.is_some_and(|theirs| bare(theirs) == bare(base))
+        };
+        if base.is_some_and(|base| !same(base)) {
+            return None;
+        }
+        let place = format!("{} ({})", lent.origin.host, lent.origin.place);
+        Some(Found {
+            key: Some(Key::new(lent.key.expose())),
+            source: KeySource::Host(place),
+            lent: Some(lent),
+        })
+    }
+
+    /// The model of the settings, else the one that a host agent uses and has a key for.
+    pub(crate) fn model_name(&self) -> Option<String> {
+        self.values().model.name.clone().or_else(|| {
+            let lent = self
+                .host_credentials()
+                .model(&crate::hosts::provider_names());
+            lent.map(|(model, _)| model)
+        })
     }
 
     /// Records where a run's key is from.
@@ -184,12 +250,22 @@ impl App {
         recording: Option<Recording>,
     ) -> Result<(Arc<dyn ChatModel>, KeySource)> {
         let name = ModelName::parse(model)?;
-        let (key, source) = self.find_key(&name).await?;
         let settings = self.values();
+        let given = base_url.or(settings.model.base_url.as_deref());
+        let Found { key, source, lent } = self.find_key(&name, given).await?;
         let mut options = Options::new(model);
-        options.base = find_base(&self.environment, &name, base_url, &settings);
         options.key = key;
         options.headers = settings.model.headers.clone().into_iter().collect();
+        options.base = match lent {
+            None => find_base(&self.environment, &name, base_url, &settings),
+            Some(lent) => {
+                let headers = lent.headers.iter();
+                options.headers.extend(
+                    headers.map(|(header, value)| (header.clone(), value.expose().clone())),
+                );
+                lent.base
+            }
+        };
         if !settings.model.hosted_computer {
             options.hosted_tool = HostedTool::Off;
         }

@@ -238,7 +238,6 @@ pub const HOSTS: &[Host] = &[
                 Place::home(".config/opencode"),
             ],
         },
-        moved: &[Place::variable("OPENCODE_CONFIG", "")],
         files: &[
             Place::config("opencode/opencode.json").not(Platform::Windows),
             Place::config("opencode/opencode.jsonc").not(Platform::Windows),

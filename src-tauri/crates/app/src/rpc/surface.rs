@@ -104,7 +104,7 @@ impl Call<'_> {
             language: app.language()?.tag().to_owned(),
             marker: MARKER.to_owned(),
             cursor,
-            model: app.values().model.name.clone(),
+            model: app.model_name(),
             display,
             no_screen,
             in_control: holders(&app.paths.runtime)

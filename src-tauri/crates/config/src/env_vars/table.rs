@@ -15,7 +15,6 @@ const fn variable(name: &'static str, about: &'static str, status: super::Status
 
 const CHANNELS: super::Status = NotYet("the chat gateway");
 const COMMUNITY: super::Status = NotYet("the skill community");
-const HOSTS: super::Status = NotYet("reading the settings of host agents");
 const SERVER: super::Status = NotYet("the MCP server");
 const SERVERS: super::Status = NotYet("the MCP client");
 const SKILLS: super::Status = NotYet("skills");
@@ -89,73 +88,73 @@ pub const VARIABLES: &[Variable] = &[
     variable("OLLAMA_API_BASE", "address", Provider("ollama")),
     variable(
         "OPENROUTER_API_BASE",
-        "address, in openclaw's configuration",
-        HOSTS,
+        "address, here or in openclaw's configuration",
+        Direct,
     ),
     variable(
         "AIHUBMIX_API_BASE",
-        "address, in openclaw's configuration",
-        HOSTS,
+        "address, here or in openclaw's configuration",
+        Direct,
     ),
     variable(
         "SILICONFLOW_API_BASE",
-        "address, in openclaw's configuration",
-        HOSTS,
+        "address, here or in openclaw's configuration",
+        Direct,
     ),
     variable(
         "VOLCENGINE_API_BASE",
-        "address, in openclaw's configuration",
-        HOSTS,
+        "address, here or in openclaw's configuration",
+        Direct,
     ),
     variable(
         "ARK_API_BASE",
-        "address, in openclaw's configuration",
-        HOSTS,
+        "address, here or in openclaw's configuration",
+        Direct,
     ),
     variable(
         "ANTHROPIC_API_BASE",
-        "address, in openclaw's configuration",
-        HOSTS,
+        "address, here or in openclaw's configuration",
+        Direct,
     ),
     variable(
         "OPENAI_API_BASE",
-        "address, in openclaw's configuration",
-        HOSTS,
+        "address, here or in openclaw's configuration",
+        Direct,
     ),
     variable(
         "DEEPSEEK_API_BASE",
-        "address, in openclaw's configuration",
-        HOSTS,
+        "address, here or in openclaw's configuration",
+        Direct,
     ),
     variable(
         "GEMINI_API_BASE",
-        "address, in openclaw's configuration",
-        HOSTS,
+        "address, here or in openclaw's configuration",
+        Direct,
     ),
     variable(
         "GOOGLE_API_BASE",
-        "address, in openclaw's configuration",
-        HOSTS,
+        "address, here or in openclaw's configuration",
+        Direct,
     ),
     variable(
         "ZHIPU_API_BASE",
-        "address, in openclaw's configuration",
-        HOSTS,
+        "address, here or in openclaw's configuration",
+        Direct,
     ),
     variable(
         "DASHSCOPE_API_BASE",
-        "address, in openclaw's configuration",
-        HOSTS,
+        "address, here or in openclaw's configuration",
+        Direct,
     ),
     variable(
         "MOONSHOT_API_BASE",
-        "address, in openclaw's configuration",
-        HOSTS,
+        "address, here or in openclaw's configuration",
+        Direct,
     ),
     variable(
         "GROQ_API_BASE",
-        "address, in openclaw's configuration",
-        HOSTS,
+        "address, here or in openclaw's configuration",
+        Direct,
     ),
     // Runs.
     variable(
@@ -282,11 +281,19 @@ pub const VARIABLES: &[Variable] = &[
         EMBEDDINGS,
     ),
     variable("EMBEDDING_MODEL", "the embedding model", EMBEDDINGS),
-    variable("NANOBOT_CONFIG_PATH", "nanobot's configuration", HOSTS),
-    variable("NANOBOT_STATE_DIR", "nanobot's folder", HOSTS),
-    variable("NANOBOT_WORKSPACE", "nanobot's workspace", HOSTS),
-    variable("OPENCLAW_CONFIG_PATH", "openclaw's configuration", HOSTS),
-    variable("OPENCLAW_STATE_DIR", "openclaw's folder", HOSTS),
+    variable(
+        "NANOBOT_CONFIG_PATH",
+        "nanobot's configuration, which may lend a key",
+        Direct,
+    ),
+    variable("NANOBOT_STATE_DIR", "nanobot's folder", Direct),
+    variable("NANOBOT_WORKSPACE", "nanobot's workspace", SKILLS),
+    variable(
+        "OPENCLAW_CONFIG_PATH",
+        "openclaw's configuration, which may lend a key",
+        Direct,
+    ),
+    variable("OPENCLAW_STATE_DIR", "openclaw's folder", Direct),
     // Chat channels.
     variable("WHATSAPP_ENABLED", "switches the channel on", CHANNELS),
     variable("WHATSAPP_ALLOW_ALL_USERS", "answers everybody", CHANNELS),
