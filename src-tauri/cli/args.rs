@@ -4,6 +4,10 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod hosts;
+
+pub(crate) use hosts::{HostFile, HostsCommand, How, RegisterArgs, UnregisterArgs, Which};
+
 /// Hands desktop tasks to a model, shows every step, stops at once.
 #[derive(Debug, Parser)]
 #[command(
@@ -47,6 +51,9 @@ pub(crate) enum Command {
     /// Keep, test and remove keys of model providers
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Let other agent programs on this machine hand over tasks: find, register and try them
+    #[command(subcommand)]
+    Hosts(HostsCommand),
     /// Perform a recorded task on a real screen: no model, no key
     Demo(DemoArgs),
     /// Show the windows in a browser on this machine

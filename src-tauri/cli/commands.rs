@@ -5,6 +5,7 @@ mod config;
 mod demo;
 mod doctor;
 pub(crate) mod hidden;
+mod hosts;
 mod keys;
 mod run;
 mod runs;
@@ -32,6 +33,7 @@ pub(crate) async fn dispatch(command: Command, environment: Environment) -> Resu
         Command::Doctor(arguments) => doctor::doctor(arguments, environment).await,
         Command::Config(command) => config::config(command, &environment),
         Command::Keys(command) => keys::keys(command, environment).await,
+        Command::Hosts(command) => hosts::hosts(command, environment).await,
         Command::Demo(arguments) => demo::demo(arguments, environment).await,
         Command::Serve(arguments) => serve::serve(arguments, environment).await,
         Command::Runner => hidden::runner(environment).await,

@@ -11,6 +11,7 @@ use openspace_testkit::{
 use serde_json::{Value, json};
 
 mod effect;
+mod hosts;
 mod images;
 mod keys;
 mod pixels;

@@ -12,6 +12,7 @@ mod cases;
 mod cli;
 #[cfg(all(feature = "desktop", target_os = "linux"))]
 mod desktop;
+mod hosts;
 mod keys;
 mod programs;
 mod rig;

@@ -1,0 +1,132 @@
+//! `openspace hosts`
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::{Args, Subcommand};
+
+/// `openspace hosts …`
+#[derive(Debug, Subcommand)]
+pub(crate) enum HostsCommand {
+    /// Which agent programs are on this machine, and which of them know OpenSpace
+    List {
+        /// Also those that were not found
+        #[arg(long)]
+        all: bool,
+        /// Print JSON, one object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Everything about one of them, with the entry it would get
+    Show {
+        /// Name, such as codex
+        host: String,
+        #[command(flatten)]
+        file: HostFile,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write an entry into their files, so that they can hand over tasks
+    Register(RegisterArgs),
+    /// Take the entry out again: every byte is as it was before
+    Unregister(UnregisterArgs),
+    /// Start what an entry says as the host would, speak with it and say what was seen
+    Verify {
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        file: HostFile,
+        /// Longest to wait for an answer (15s, 2m)
+        #[arg(long, value_name = "DURATION", value_parser = super::duration, default_value = "15s")]
+        timeout: Duration,
+        /// Print JSON, one object a line
+        #[arg(long)]
+        json: bool,
+    },
+    /// Find entries whose program has gone or moved, and correct them
+    Doctor {
+        /// Only say what would be done
+        #[arg(long)]
+        dry_run: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// `openspace hosts register`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Only the entry is added; everything else in the file stays as it is, byte for byte, and a copy of
+the file is kept (the last five). An entry of the same name that is not ours is shown and left alone.
+
+Examples:
+  openspace hosts register --all --dry-run
+  openspace hosts register codex claude-code
+  openspace hosts register claude-code --project .
+  openspace hosts register vscode --file \"$HOME/.config/Code/User/profiles/a1b2/mcp.json\"")]
+pub(crate) struct RegisterArgs {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    #[command(flatten)]
+    pub(crate) file: HostFile,
+    /// Put the entry in the place of another of the same name
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Let the host run the tools without asking, where it can be told to; OpenSpace asks anyway
+    #[arg(long)]
+    pub(crate) trust: bool,
+    /// Make the file of a host that was not found
+    #[arg(long)]
+    pub(crate) create: bool,
+    #[command(flatten)]
+    pub(crate) how: How,
+}
+
+/// `openspace hosts unregister`
+#[derive(Debug, Args)]
+pub(crate) struct UnregisterArgs {
+    #[command(flatten)]
+    pub(crate) which: Which,
+    #[command(flatten)]
+    pub(crate) file: HostFile,
+    /// Also remove an entry of the same name that is not ours
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) how: How,
+}
+
+/// Which hosts.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Which {
+    /// Names, such as codex or claude-code
+    #[arg(value_name = "HOST")]
+    pub(crate) hosts: Vec<String>,
+    /// Every one that is on this machine
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+/// Which of a host's files; without any of these, the person's own.
+#[derive(Debug, Args)]
+pub(crate) struct HostFile {
+    /// The file of the project in this folder
+    #[arg(long, value_name = "DIR", conflicts_with = "path")]
+    pub(crate) project: Option<PathBuf>,
+    /// This very file, such as that of a profile
+    #[arg(long = "file", id = "path", value_name = "FILE")]
+    pub(crate) path: Option<PathBuf>,
+}
+
+/// Whether something is done, and how it is told.
+#[derive(Debug, Args)]
+pub(crate) struct How {
+    /// Only show what would change
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print JSON, one object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
