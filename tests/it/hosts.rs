@@ -2,6 +2,7 @@
 
 mod commands;
 mod lent;
+mod real;
 
 use std::{
     fs,

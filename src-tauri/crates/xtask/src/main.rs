@@ -14,6 +14,7 @@ mod bench;
 mod bindings;
 mod check;
 mod demo;
+mod hosts;
 mod package;
 mod run;
 mod setup;
@@ -32,6 +33,7 @@ Commands:
   demo [--yes] [ARGS]          Show OpenSpace at work on a screen of its own, by a recorded plan: no model, no key
                                (--yes answers every question with yes; ARGS go to `openspace demo`)
   test [-- ARGS]               Run every test (ARGS go to `cargo test`)
+  test --hosts                 Register with real agent programs, downloaded once, and let them ask us
   bench NAME [--json] [--quick] Measure against the budgets; NAME is gui or store
   bindings                     Generate the TypeScript of the windows' calls
   package [-- ARGS]            Build what is installed: a .deb here (ARGS go to `tauri build`)
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
     let outcome = match command {
         "setup" if rest.is_empty() => setup::everything(),
         "demo" => demo::show(rest),
+        "test" if rest == ["--hosts"] => hosts::all(),
         "test" => test::all(rest),
         "bench" => bench::measure(rest),
         "bindings" if rest.is_empty() => bindings::generate(),

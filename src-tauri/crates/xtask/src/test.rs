@@ -76,6 +76,19 @@ pub(crate) fn all(arguments: &[String]) -> Result<ExitCode> {
     Ok(code(worst))
 }
 
+/// Runs the tests that these arguments choose, with variables that they need.
+pub(crate) fn chosen(arguments: &str, variables: &[(&str, &str)]) -> Result<ExitCode> {
+    let home = Home::new()?;
+    let mut sum = Sum::default();
+    let mut command = cargo()?;
+    command.arg("test").args(words(arguments));
+    make_safe(&mut command, &home);
+    command.envs(variables.iter().copied());
+    let status = watch(command, &mut sum)?;
+    say(&format!("test: {} passed, {} failed", sum.passed, sum.failed));
+    Ok(code(status))
+}
+
 /// Runs tests, passing on what they print and counting.
 fn watch(mut command: Command, sum: &mut Sum) -> Result<ExitStatus> {
     command.stdin(Stdio::null()).stdout(Stdio::piped());
