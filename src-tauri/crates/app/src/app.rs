@@ -51,6 +51,8 @@ pub struct App {
     /// Sentences for people.
     pub catalogue: Catalogue,
     pub(crate) surface: Surface,
+    /// Held by whoever starts a runner.
+    pub(crate) starting_runner: tokio::sync::Mutex<()>,
     /// Keys of model providers.
     pub(crate) vault: Arc<Vault>,
 }
@@ -160,6 +162,7 @@ impl App {
             desktop,
             catalogue,
             surface,
+            starting_runner: tokio::sync::Mutex::default(),
             vault,
         }))
     }

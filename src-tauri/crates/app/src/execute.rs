@@ -29,6 +29,7 @@ use crate::{
     lock::LockHint,
     model::{KeySource, refused_key},
     protected::{allowed_folders, protected_paths},
+    workspace::Asked,
 };
 
 /// How long the check of key, address and model may take.
@@ -103,11 +104,15 @@ impl App {
             .map_err(|error| {
                 Failure::new(Code::Internal, format!("no temporary folder: {error}"))
             })?;
-        self.lay_out(&mut spec.attachments, scratch.path())?;
         let private = scratch
             .path()
             .canonicalize()
             .unwrap_or_else(|_| scratch.path().to_owned());
+        match self.allow_workspace(fence, &run, &mut spec, &private).await? {
+            Asked::Allowed => {}
+            Asked::Stopped => return self.stopped(fence).await,
+        }
+        self.lay_out(&mut spec.attachments, &private)?;
         let folders = Arc::new(self.folders(&spec, private));
         guard.begin(fence.run());
         let mut screen_note = String::from("there is none for this run");
@@ -276,7 +281,7 @@ impl App {
 
     /// Waits until the run is told to stop or belongs to somebody else: until it is driven nobody
     /// else listens, and a model that does not answer takes long.
-    async fn stop_given(&self, fence: &Fence) {
+    pub(crate) async fn stop_given(&self, fence: &Fence) {
         let mut watch = match CommandWatch::new(&self.store, fence) {
             Ok(watch) => watch,
             Err(error) => {
@@ -491,7 +496,7 @@ impl Control for NoControl {
 }
 
 /// Where a task came from, as surfaces name themselves.
-fn origin(name: &str) -> Origin {
+pub(crate) fn origin(name: &str) -> Origin {
     match name.split(':').next().unwrap_or_default() {
         "app" => Origin::App,
         "cli" | "demo" => Origin::Cli,

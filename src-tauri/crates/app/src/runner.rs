@@ -17,6 +17,10 @@ use crate::{App, Code, Failure, GuardPipe, failure::Result, guard::start_apart};
 pub const IDLE: Duration = Duration::from_secs(10);
 /// How often queued runs are looked for, beside the events that announce them.
 const LOOK: Duration = Duration::from_millis(250);
+/// How long a runner that was started may take until it says that it claims runs, and how often that
+/// is looked for.
+const SEEN: Duration = Duration::from_secs(5);
+const SEE: Duration = Duration::from_millis(10);
 
 /// The guard of this process, started with the first run and again when it died.
 #[derive(Default)]
@@ -53,6 +57,8 @@ impl App {
     /// Makes sure that somebody executes queued runs: starts a detached runner unless a process
     /// that claims runs is alive.
     pub async fn ensure_runner(&self) -> Result<()> {
+        // Many who ask at once start one, and the next one waits until it can be seen.
+        let _starting = self.starting_runner.lock().await;
         if self.store.read(|db| db.instances().claimer_alive()).await? {
             return Ok(());
         }
@@ -65,7 +71,20 @@ impl App {
                 Code::Internal,
                 format!("the runner process could not be started: {error}"),
             )
-        })
+        })?;
+        let asked = tokio::time::Instant::now();
+        while asked.elapsed() < SEEN {
+            // One that had nothing left to do is gone again.
+            let done = |db: &openspace_store::Db<'_>| {
+                Ok(db.instances().claimer_alive()? || !db.runs().any_queued()?)
+            };
+            if self.store.read(done).await? {
+                return Ok(());
+            }
+            tokio::time::sleep(SEE).await;
+        }
+        tracing::warn!("the runner was started and does not claim runs yet");
+        Ok(())
     }
 
     /// Executes queued runs until there have been none for `idle`, or until `cancel`; then every run

@@ -25,6 +25,8 @@ pub struct Settings {
     pub log: LogSettings,
     /// How the app behaves beside its window.
     pub desktop: DesktopSettings,
+    /// What other agents on this machine may do.
+    pub mcp: McpSettings,
     /// `en` or `zh-Hans`; without it the language of the system.
     pub language: Option<String>,
 }
@@ -226,6 +228,14 @@ impl Default for DesktopSettings {
     }
 }
 
+/// `[mcp]`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct McpSettings {
+    /// Hosts through which harmless questions may be answered, by the names they give themselves.
+    pub approve_through: Vec<String>,
+}
+
 macro_rules! keys {
     ($($path:literal: $about:literal,)*) => {
         /// Every setting once, in the order of the reference.
@@ -265,6 +275,7 @@ keys! {
     "desktop.hotkey_approvals": "Keys that show the open questions; empty for none",
     "desktop.hotkey_quick": "Keys that begin a new task; empty for none",
     "desktop.hotkey_pause": "Keys that pause everything; empty for none",
+    "mcp.approve_through": "Agents through which you may allow what is harmless, such as claude-code",
     "language": "en or zh-Hans; without it the language of the system",
 }
 

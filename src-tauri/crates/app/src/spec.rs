@@ -21,6 +21,9 @@ pub struct RunSpec {
     pub backends: Vec<String>,
     /// Folder to work in, absolute.
     pub workspace: PathBuf,
+    /// The folder was named by no person and by no setting, so a person is asked first.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub workspace_asked: bool,
     /// `ask-always`, `ask-risky` or `hands-off`
     pub preset: String,
     /// Rules granted for this run.

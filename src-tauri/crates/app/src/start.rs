@@ -8,7 +8,8 @@ use openspace_store::{CommandKind, Enqueued, Fence, NewRun, Run, RunFilter, RunI
 use serde_json::json;
 
 use crate::{
-    App, Code, Failure, RunRequest, RunSpec, SpecAttendance, conversation, failure::Result,
+    App, Code, Failure, RunRequest, RunSpec, SpecAttendance, conversation, execute::origin,
+    failure::Result,
 };
 
 /// Back ends of the settings of older programs that are not part of this version.
@@ -163,6 +164,7 @@ impl App {
             model,
             base_url: values.model.base_url.clone(),
             backends,
+            workspace_asked: self.has_to_ask_for(request, &workspace),
             workspace,
             preset,
             allow: request.allow.clone(),
@@ -189,6 +191,16 @@ impl App {
             ));
         }
         Ok(workspace)
+    }
+
+    /// A folder that a host or a channel named is theirs only inside the one of the settings.
+    fn has_to_ask_for(&self, request: &RunRequest, workspace: &Path) -> bool {
+        let values = self.values();
+        let set = values.run.workspace.as_ref();
+        let within = set
+            .and_then(|folder| folder.canonicalize().ok())
+            .is_some_and(|folder| workspace.starts_with(folder));
+        request.workspace.is_some() && !origin(&request.origin).is_person() && !within
     }
 
     fn limits(&self, asked: &Limits, spec: &RunSpec) -> Result<Limits> {

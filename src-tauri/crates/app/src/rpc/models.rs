@@ -190,6 +190,7 @@ impl App {
             model,
             base_url: None,
             backends: Vec::new(),
+            workspace_asked: false,
             workspace: self.paths.home.clone(),
             preset: self.values().policy.preset.clone(),
             allow: Vec::new(),

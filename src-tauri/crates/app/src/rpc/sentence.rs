@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use openspace_agent::{Limit, Reason as RunReason, Used};
 use openspace_grounding::{
     Access, Action,
     policy::{Permission, Reason, Subject},
@@ -105,11 +106,36 @@ impl Sentence {
 
     /// Why something is asked.
     pub fn of_reason(reason: Reason) -> Self {
-        let name = serde_json::to_value(reason)
-            .ok()
-            .and_then(|name| name.as_str().map(str::to_owned))
-            .unwrap_or_default();
-        Self::new(format!("approval.reason.{name}"))
+        Self::new(format!("approval.reason.{}", name_of(&reason)))
+    }
+
+    /// Why a run stands where it stands.
+    pub fn of_run_reason(reason: &RunReason, used: &Used) -> Self {
+        let about = |key: &str| Self::new(format!("reason.{key}"));
+        match reason {
+            RunReason::Paused { pause } => about(&format!("paused.{}", name_of(pause))),
+            RunReason::WaitingForModel => about("waiting_for_model"),
+            RunReason::WaitingForScreen => about("waiting_for_screen"),
+            RunReason::Limit { limit } => {
+                let used = match limit {
+                    Limit::Steps => used.steps.to_string(),
+                    Limit::Time => format!("{} s", used.active_ms / 1_000),
+                    Limit::Tokens => used.usage.total().to_string(),
+                    Limit::Cost => format!("{:.2} USD", used.cost.unwrap_or_default()),
+                };
+                about(&format!("limit.{}", name_of(limit))).with("used", used)
+            }
+            RunReason::Question { text } => about("question").with("text", text),
+            RunReason::GaveUp { text } => about("gave_up").with("text", text),
+            RunReason::Refused => about("refused"),
+            RunReason::NoEffect { actions } => {
+                about("no_effect").with("count", actions.to_string())
+            }
+            RunReason::EmptyReplies => about("empty_replies"),
+            RunReason::Model { message, .. } => about("model").with("message", message),
+            RunReason::NotStarted { message } => about("not_started").with("message", message),
+            RunReason::Internal { message } => about("internal").with("message", message),
+        }
     }
 
     /// What would be allowed for the rest of the run.
@@ -127,6 +153,14 @@ impl Sentence {
             }
         }
     }
+}
+
+/// The name of something as it is stored.
+fn name_of(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value)
+        .ok()
+        .and_then(|name| name.as_str().map(str::to_owned))
+        .unwrap_or_default()
 }
 
 pub(crate) fn level(access: Access) -> &'static str {
@@ -149,6 +183,7 @@ fn list(items: &[String]) -> String {
 mod tests {
     use std::path::PathBuf;
 
+    use openspace_agent::Pause;
     use openspace_grounding::{ProgramLaunch, ScreenApp, ShellCommand};
 
     use super::*;
@@ -257,6 +292,37 @@ mod tests {
         subjects
     }
 
+    fn reasons() -> Vec<RunReason> {
+        let words = || "words".to_owned();
+        let mut reasons = vec![
+            RunReason::WaitingForModel,
+            RunReason::WaitingForScreen,
+            RunReason::Question { text: words() },
+            RunReason::GaveUp { text: words() },
+            RunReason::Refused,
+            RunReason::NoEffect { actions: 1 },
+            RunReason::NoEffect { actions: 6 },
+            RunReason::EmptyReplies,
+            RunReason::Model {
+                message: words(),
+                retryable: false,
+            },
+            RunReason::NotStarted { message: words() },
+            RunReason::Internal { message: words() },
+        ];
+        let pauses = [
+            Pause::Asked,
+            Pause::HumanInput,
+            Pause::TakeOver,
+            Pause::ScreenLocked,
+            Pause::ScreenOff,
+        ];
+        reasons.extend(pauses.map(|pause| RunReason::Paused { pause }));
+        let limits = [Limit::Steps, Limit::Time, Limit::Tokens, Limit::Cost];
+        reasons.extend(limits.map(|limit| RunReason::Limit { limit }));
+        reasons
+    }
+
     /// Every sentence exists in every language and has a place for each of its values.
     #[test]
     fn every_sentence_is_in_every_language() {
@@ -284,6 +350,11 @@ mod tests {
                 .map(Sentence::of_action)
                 .chain(subjects().iter().map(Sentence::of_subject))
                 .chain(permissions.iter().map(Sentence::of_permission))
+                .chain(
+                    reasons()
+                        .iter()
+                        .map(|it| Sentence::of_run_reason(it, &Used::default())),
+                )
                 .collect::<Vec<_>>();
             for sentence in sentences {
                 assert!(

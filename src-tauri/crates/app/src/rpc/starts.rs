@@ -300,7 +300,7 @@ impl Call<'_> {
 }
 
 /// A path as a person writes it: `~` is the home folder.
-pub(super) fn from_home(home: &std::path::Path, text: &str) -> PathBuf {
+pub(crate) fn from_home(home: &std::path::Path, text: &str) -> PathBuf {
     match text.strip_prefix('~') {
         Some("") => home.to_owned(),
         Some(rest) if rest.starts_with(['/', '\\']) => home.join(&rest[1..]),

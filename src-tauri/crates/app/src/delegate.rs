@@ -1,0 +1,408 @@
+//! Tasks that another agent on this machine hands over, and what it is told about them.
+
+use std::path::PathBuf;
+
+use openspace_agent::{Limits, Outcome, Reason};
+use openspace_store::{
+    Answer, Approval, Db, Decision, Enqueued, Run, RunFilter, RunStatus, TaskId,
+};
+use serde_json::Value;
+
+use crate::{
+    App, Code, Display, Failure, RunRequest, SpecAttendance, failure::Result,
+    rpc::starts::from_home,
+};
+
+/// What the origin of a host's tasks begins with.
+const HOST: &str = "host";
+/// Longest name of a host in an origin.
+const LONGEST_NAME: usize = 40;
+/// Longest task, bytes: more than anybody writes, less than what would choke a model.
+const LONGEST_TASK: usize = 200_000;
+/// Folder in the home folder for tasks that come with none.
+const FOLDER: &str = "OpenSpace";
+
+/// What a host hands over.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Delegation {
+    /// What to do, in words.
+    pub task: String,
+    /// The host, by the name it gives itself.
+    pub host: String,
+    /// Folder to work in, absolute. It is the run's only after a person or a setting allowed it.
+    pub workspace: Option<String>,
+    /// Most steps; those of the settings stay the most.
+    pub max_steps: Option<u32>,
+    /// The host's own name of the request: repeating it does not repeat the task.
+    pub idempotency_key: Option<String>,
+    /// A task it handed over before, to go on with.
+    pub earlier: Option<String>,
+}
+
+/// Where a task stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskState {
+    /// The task.
+    pub task: TaskId,
+    /// Its newest run.
+    pub run: Run,
+    /// Its open questions, oldest first.
+    pub questions: Vec<Approval>,
+}
+
+/// Where a task stands, with all that was done.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskReport {
+    /// Where it stands.
+    pub state: TaskState,
+    /// What came of it, once it ended.
+    pub outcome: Option<Outcome>,
+    /// Why it stands there, where the status alone does not say it.
+    pub reason: Option<Reason>,
+    /// Calls of tools that ended, in order.
+    pub calls: Vec<CallReport>,
+}
+
+/// What became of one call of a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallReport {
+    /// The tool.
+    pub tool: String,
+    /// Why it did not do what was asked; none when it did.
+    pub error: Option<String>,
+}
+
+impl TaskState {
+    /// It goes on by itself: nobody has to say anything, and it has not ended.
+    pub fn goes_on(&self) -> bool {
+        match self.run.status {
+            RunStatus::Queued
+            | RunStatus::Planning
+            | RunStatus::Running
+            | RunStatus::Paused
+            | RunStatus::Stopping => true,
+            RunStatus::NeedsApproval
+            | RunStatus::NeedsYou
+            | RunStatus::Stopped
+            | RunStatus::Done
+            | RunStatus::Failed
+            | RunStatus::LimitReached
+            | RunStatus::Interrupted => false,
+        }
+    }
+}
+
+/// A host's name as part of an origin: what it calls itself, reduced to what is safe to show.
+pub fn host_name(given: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-');
+    let name: String = given
+        .trim()
+        .chars()
+        .map(|letter| {
+            if plain(letter) {
+                letter.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
+        .take(LONGEST_NAME)
+        .collect();
+    let name = name.trim_matches('-');
+    if name.is_empty() {
+        "unknown".to_owned()
+    } else {
+        name.to_owned()
+    }
+}
+
+impl App {
+    /// Queues what a host hands over and sees to it that somebody executes it.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] for whoever came out of a run: delegation never loops. Whatever is wrong
+    /// with the request is found before anything is queued.
+    pub async fn delegate(&self, delegation: &Delegation) -> Result<Enqueued> {
+        self.refuse_runs("delegate tasks")?;
+        let task = delegation.task.trim();
+        if task.len() > LONGEST_TASK {
+            return Err(Failure::new(
+                Code::InvalidRequest,
+                format!("the task is longer than {LONGEST_TASK} bytes"),
+            )
+            .hint("put it into a file in the workspace and name that"));
+        }
+        let queued = match &delegation.earlier {
+            Some(earlier) => self.go_on(earlier, delegation).await?,
+            None => self.enqueue(&self.request_of(delegation, None)?).await?,
+        };
+        if queued.existed {
+            self.refuse_other_words(&queued, task).await?;
+        }
+        self.ensure_runner().await?;
+        Ok(queued)
+    }
+
+    fn request_of(&self, delegation: &Delegation, session: Option<String>) -> Result<RunRequest> {
+        let values = self.values();
+        let workspace = delegation
+            .workspace
+            .as_deref()
+            .map(|text| {
+                let path = from_home(&self.paths.home, text);
+                if path.is_absolute() {
+                    Ok(path)
+                } else {
+                    Err(Failure::new(
+                        Code::InvalidRequest,
+                        format!("`{text}` is no absolute path"),
+                    )
+                    .hint("give the whole path of the folder to work in"))
+                }
+            })
+            .transpose()?;
+        let folder = self.folder_for_hosts()?;
+        Ok(RunRequest {
+            task: delegation.task.clone(),
+            session,
+            origin: format!("{HOST}:{}", host_name(&delegation.host)),
+            idempotency_key: delegation.idempotency_key.clone(),
+            model: None,
+            backends: None,
+            workspace,
+            folder,
+            limits: Limits {
+                steps: delegation
+                    .max_steps
+                    .map(|steps| steps.min(values.run.max_steps)),
+                ..Limits::default()
+            },
+            preset: None,
+            allow: Vec::new(),
+            display: Display::Session,
+            monitor: None,
+            attendance: SpecAttendance::Waits,
+            attachments: Vec::new(),
+        })
+    }
+
+    /// Where tasks of hosts work that name no folder: never wherever the host happens to be.
+    fn folder_for_hosts(&self) -> Result<PathBuf> {
+        if let Some(folder) = &self.values().run.workspace {
+            return Ok(folder.clone());
+        }
+        let folder = self.paths.home.join(FOLDER);
+        openspace_config::paths::create_private(&folder).map_err(|error| {
+            Failure::new(
+                Code::Unavailable,
+                format!("cannot create `{}`: {error}", folder.display()),
+            )
+            .hint("give the folder to work in, or set `run.workspace`")
+        })?;
+        Ok(folder)
+    }
+
+    /// Goes on with an earlier task: its run is taken up again with these words, or, where it is
+    /// done, another one follows in its conversation.
+    async fn go_on(&self, earlier: &str, delegation: &Delegation) -> Result<Enqueued> {
+        let state = self.task_state(earlier).await?;
+        if state.run.status == RunStatus::Done {
+            let session = state.run.session.to_string();
+            return self
+                .enqueue(&self.request_of(delegation, Some(session))?)
+                .await;
+        }
+        if delegation.task.trim().is_empty() {
+            return Err(Failure::new(Code::InvalidRequest, "the task is empty")
+                .hint("say what the run is to be told"));
+        }
+        let steps = delegation
+            .max_steps
+            .map(|steps| steps.min(self.values().run.max_steps));
+        let words = delegation.task.trim().to_owned();
+        self.queue_again(&state.run.id, Some(words), steps, SpecAttendance::Waits)
+            .await?;
+        Ok(Enqueued {
+            session: state.run.session,
+            task: state.task,
+            run: state.run.id,
+            existed: false,
+        })
+    }
+
+    /// A name that was used for something else would answer with the result of something else.
+    async fn refuse_other_words(&self, queued: &Enqueued, task: &str) -> Result<()> {
+        let id = queued.task.clone();
+        let known = self.store.read(move |db| db.tasks().get(&id)).await?;
+        if known.text == task {
+            return Ok(());
+        }
+        Err(Failure::new(
+            Code::InvalidRequest,
+            "this `idempotency_key` was used for another task",
+        )
+        .hint("use another key for another task")
+        .param("task", queued.task.to_string()))
+    }
+
+    /// Where a task that a host handed over stands. Those of the person are none of a host's
+    /// business.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`]
+    pub async fn task_state(&self, task: &str) -> Result<TaskState> {
+        let id = of_host(task)?;
+        if self.store.read(|db| db.runs().any_orphans()).await? {
+            self.store.call(|db| db.runs().mark_orphans()).await?;
+        }
+        let state = self.store.read(move |db| state(db, &id)).await?;
+        state.ok_or_else(|| unknown(task))
+    }
+
+    /// The same with everything that was done.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`]
+    pub async fn task_report(&self, task: &str) -> Result<TaskReport> {
+        let state = self.task_state(task).await?;
+        let run = state.run.id.clone();
+        let events = self
+            .store
+            .read(move |db| db.events().of("run", run.as_str(), 0, u32::MAX))
+            .await?;
+        let calls = events
+            .iter()
+            .filter(|event| event.kind == "step.call_finished")
+            .map(|event| call(&event.payload))
+            .collect();
+        let parse = |text: &String| serde_json::from_str(text).ok();
+        Ok(TaskReport {
+            outcome: state
+                .run
+                .outcome
+                .clone()
+                .and_then(|outcome| serde_json::from_value(outcome).ok()),
+            reason: state.run.reason.as_ref().and_then(parse),
+            calls,
+            state,
+        })
+    }
+
+    /// Stops a task that a host handed over and returns once it has ended.
+    ///
+    /// # Errors
+    /// [`Code::NotFound`]; [`Code::WrongState`] when it has ended already.
+    pub async fn cancel_task(&self, task: &str, host: &str) -> Result<()> {
+        self.refuse_runs("stop tasks")?;
+        let state = self.task_state(task).await?;
+        let by = format!("{HOST}:{}", host_name(host));
+        self.stop(&state.run.id, &by).await
+    }
+}
+
+impl App {
+    /// Whether this question may be put to the person through the host that handed the task over:
+    /// where a person switched that on for it, and never for what is risky or cannot be undone.
+    pub fn may_answer_through(&self, host: &str, approval: &Approval) -> bool {
+        let name = host_name(host);
+        let values = self.values();
+        let mut switched_on = values.mcp.approve_through.iter();
+        switched_on.any(|it| host_name(it) == name)
+            && approval.risk != "high"
+            && !approval.irreversible
+    }
+
+    /// Takes an answer that came through a host. True when this was the first answer. It holds for
+    /// this once and is recorded as the host's.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] where it may not come from there, for whoever was started by a run, and
+    /// while another run moves the mouse.
+    pub async fn answer_through_host(
+        &self,
+        approval: &Approval,
+        decision: Decision,
+        host: &str,
+    ) -> Result<bool> {
+        self.refuse_runs("answer questions")?;
+        if !self.may_answer_through(host, approval) || decision == Decision::AllowForRun {
+            return Err(Failure::new(
+                Code::Forbidden,
+                "this is answered in the window of OpenSpace or in a terminal",
+            )
+            .hint("openspace approve"));
+        }
+        if decision != Decision::Deny {
+            self.refuse_while_controlled(Some(approval)).await?;
+        }
+        let answer = Answer {
+            decision,
+            edited: None,
+            note: None,
+        };
+        let by = format!("{HOST}:{}", host_name(host));
+        self.answer(approval, answer, &by).await
+    }
+}
+
+fn of_host(task: &str) -> Result<TaskId> {
+    task.trim().parse().map_err(|_| unknown(task))
+}
+
+fn unknown(task: &str) -> Failure {
+    Failure::new(Code::NotFound, format!("there is no task `{task}`"))
+        .hint("use the `task_id` that `execute_task` returned")
+}
+
+fn state(db: &Db<'_>, id: &TaskId) -> openspace_store::Result<Option<TaskState>> {
+    let newest = RunFilter {
+        task: Some(id.clone()),
+        origin: Some(HOST.to_owned()),
+        limit: 1,
+        ..RunFilter::default()
+    };
+    let Some(run) = db.runs().list(&newest)?.into_iter().next() else {
+        return Ok(None);
+    };
+    let mut questions = db.approvals().pending()?;
+    questions.retain(|question| question.run == run.id);
+    Ok(Some(TaskState {
+        task: id.clone(),
+        run,
+        questions,
+    }))
+}
+
+fn call(payload: &Value) -> CallReport {
+    let text = |key: &str| payload.get(key).and_then(Value::as_str);
+    let failed = payload.get("error").and_then(Value::as_bool) == Some(true);
+    CallReport {
+        tool: text("tool").unwrap_or_default().to_owned(),
+        error: failed.then(|| {
+            text("message")
+                .unwrap_or("it did not do what was asked")
+                .to_owned()
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a host calls itself becomes a short word without anything that could be misread.
+    #[test]
+    fn names_of_hosts_are_plain_words() {
+        for (given, name) in [
+            ("claude-code", "claude-code"),
+            ("Claude Code", "claude-code"),
+            ("codex_mcp 1.0", "codex_mcp-1.0"),
+            ("", "unknown"),
+            ("  ", "unknown"),
+            ("\u{202e}app", "app"),
+            ("a:b", "a-b"),
+        ] {
+            assert_eq!(host_name(given), name, "{given:?}");
+        }
+        assert_eq!(host_name(&"x".repeat(200)).len(), LONGEST_NAME);
+    }
+}

@@ -1,0 +1,135 @@
+//! A folder that a host named: the run works in it only after a setting, a rule or a person allowed
+//! it.
+
+use std::{path::Path, sync::Arc};
+
+use openspace_grounding::{
+    Action, Folders,
+    policy::{Decision, Grants, Question},
+};
+use openspace_store::{ApprovalId, ApprovalState, Fence, NewApproval, Run, RunStatus};
+
+use crate::{App, Code, Failure, RunSpec, failure::Result};
+
+/// What the question is stored under, where others have the model's id of a call.
+const CALL: &str = "workspace";
+
+/// What became of it.
+pub(crate) enum Asked {
+    /// The run may work there.
+    Allowed,
+    /// The run was stopped, or lost, before anybody answered.
+    Stopped,
+}
+
+impl App {
+    /// Returns once the run may work in its folder. The time that takes is nobody's but the person's.
+    ///
+    /// # Errors
+    /// [`Code::Forbidden`] when a person or a rule said no.
+    pub(crate) async fn allow_workspace(
+        &self,
+        fence: &Fence,
+        run: &Run,
+        spec: &mut RunSpec,
+        scratch: &Path,
+    ) -> Result<Asked> {
+        if !spec.workspace_asked {
+            return Ok(Asked::Allowed);
+        }
+        // Judged as a write from outside: in a folder that only this run uses.
+        let outside = Folders {
+            workspace: scratch.to_owned(),
+            ..self.folders(spec, scratch.to_owned())
+        };
+        let policy = self.policy(run, spec, &Arc::new(outside))?;
+        let action = Action::Write {
+            path: spec.workspace.clone(),
+            keeps_copy: true,
+        };
+        match policy.decide(&[action], &Grants::default()) {
+            Decision::Allow => {}
+            Decision::Deny(denied) => return Err(may_not(spec, &denied.reason)),
+            Decision::Ask(question) => match self.ask_person(fence, &question).await? {
+                Some((ApprovalState::AllowedOnce | ApprovalState::AllowedForRun, _)) => {}
+                Some((_, note)) => {
+                    let said = note.filter(|note| !note.trim().is_empty());
+                    let reason = said.map_or_else(
+                        || "the person said no".to_owned(),
+                        |note| format!("the person said no: {note}"),
+                    );
+                    return Err(may_not(spec, &reason));
+                }
+                None => return Ok(Asked::Stopped),
+            },
+        }
+        // Whoever goes on with the run is not asked again.
+        spec.workspace_asked = false;
+        let (fence, settings) = (
+            fence.clone(),
+            serde_json::to_value(&*spec).unwrap_or_default(),
+        );
+        self.store
+            .call(move |db| db.runs().set_settings(&fence, &settings))
+            .await?;
+        Ok(Asked::Allowed)
+    }
+
+    /// Asks, and waits for the answer: its state and the person's note. None when the run was stopped.
+    async fn ask_person(
+        &self,
+        fence: &Fence,
+        question: &Question,
+    ) -> Result<Option<(ApprovalState, Option<String>)>> {
+        let cursor = self.store.read(|db| db.events().last_id()).await?;
+        let mut watch = self.store.watch(cursor)?;
+        let risk = serde_json::to_value(question.risk).unwrap_or_default();
+        let new = NewApproval {
+            step: 0,
+            call: CALL.to_owned(),
+            question: serde_json::to_value(question).unwrap_or_default(),
+            risk: risk.as_str().unwrap_or_default().to_owned(),
+            irreversible: !question.reversible,
+            editable: false,
+        };
+        let of_run = fence.clone();
+        let id = self
+            .store
+            .call(move |db| {
+                db.runs()
+                    .set_status(&of_run, RunStatus::NeedsApproval, None)?;
+                db.approvals().ask(&of_run, &new)
+            })
+            .await?;
+        loop {
+            if let Some(answer) = self.answered(&id).await? {
+                let of_run = fence.clone();
+                self.store
+                    .call(move |db| db.runs().set_status(&of_run, RunStatus::Planning, None))
+                    .await?;
+                return Ok(Some(answer));
+            }
+            tokio::select! {
+                () = self.stop_given(fence) => return Ok(None),
+                event = watch.next() => drop(event?),
+            }
+        }
+    }
+
+    async fn answered(&self, id: &ApprovalId) -> Result<Option<(ApprovalState, Option<String>)>> {
+        let id = id.clone();
+        let approval = self.store.read(move |db| db.approvals().get(&id)).await?;
+        Ok((approval.state != ApprovalState::Open).then_some((approval.state, approval.note)))
+    }
+}
+
+fn may_not(spec: &RunSpec, reason: &str) -> Failure {
+    Failure::new(
+        Code::Forbidden,
+        format!(
+            "it may not work in `{}`: {reason}",
+            spec.workspace.display()
+        ),
+    )
+    .hint("allow the folder in the settings under `policy.folders`, or name another")
+}
