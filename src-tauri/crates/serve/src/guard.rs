@@ -1,5 +1,5 @@
 //! Who may ask at all: the right host name and the right origin, on every route, and the token on
-//! every route but the pages.
+//! every route but the pages. Each listener has a token of its own, which opens nothing elsewhere.
 //!
 //! A page of another site can make a browser send requests here. It cannot choose the `Host` header,
 //! which holds its own name when that name was made to point here (DNS rebinding), nor leave out
@@ -26,25 +26,46 @@ use crate::{Token, http::Answer};
 /// What is let through.
 #[derive(Clone)]
 pub(crate) struct Guard {
-    /// `127.0.0.1:PORT` and `localhost:PORT`.
-    hosts: [String; 2],
+    /// The names of our own address, with its port.
+    hosts: Vec<String>,
     server: SocketAddr,
-    token: Token,
+    /// None only where a test of the protocol itself has none to send.
+    token: Option<Token>,
+    /// What needs no token.
+    open: Open,
     app: Arc<App>,
     /// Connections that were looked at, so that each is looked at once.
     known: Arc<Mutex<HashMap<SocketAddr, Option<Failure>>>>,
 }
 
+/// Whether a request needs no token, by method and path.
+type Open = fn(&Method, &str) -> bool;
+
 /// Connections remembered at most; then all are looked at again.
 const REMEMBERED: usize = 256;
 
 impl Guard {
-    pub(crate) fn new(server: SocketAddr, token: Token, app: Arc<App>) -> Self {
+    /// For the pages and what they call.
+    pub(crate) fn of_pages(server: SocketAddr, token: Token, app: Arc<App>) -> Self {
+        Self::new(server, Some(token), is_page, app)
+    }
+
+    /// For agents: nothing is open.
+    pub(crate) fn of_agents(server: SocketAddr, token: Option<Token>, app: Arc<App>) -> Self {
+        Self::new(server, token, |_, _| false, app)
+    }
+
+    fn new(server: SocketAddr, token: Option<Token>, open: Open, app: Arc<App>) -> Self {
         let port = server.port();
+        let mut hosts = vec![format!("{server}"), format!("localhost:{port}")];
+        if server.is_ipv4() {
+            hosts.push(format!("127.0.0.1:{port}"));
+        }
         Self {
-            hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
+            hosts,
             server,
             token,
+            open,
             app,
             known: Arc::default(),
         }
@@ -93,20 +114,20 @@ impl Guard {
         if site.is_some_and(|site| site != "same-origin" && site != "none") {
             return Some(StatusCode::FORBIDDEN);
         }
-        if is_open(method, path) {
+        let Some(token) = self.token.as_ref().filter(|_| !(self.open)(method, path)) else {
             return None;
-        }
+        };
         let presented =
             text(headers, &header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
         match presented {
-            Some(presented) if self.token.is(presented) => None,
+            Some(presented) if token.is(presented) => None,
             _ => Some(StatusCode::UNAUTHORIZED),
         }
     }
 }
 
 /// The pages hold nothing of the person's.
-fn is_open(method: &Method, path: &str) -> bool {
+fn is_page(method: &Method, path: &str) -> bool {
     let data = ["/rpc", "/events", "/frames", "/artefacts"];
     matches!(*method, Method::GET | Method::HEAD)
         && !data.iter().any(|route| {
@@ -130,8 +151,8 @@ pub(crate) async fn check(
 ) -> Response {
     let (method, path) = (request.method(), request.uri().path());
     let mut response = if let Some(status) = guard.refusal(method, path, request.headers()) {
-        status.into_response()
-    } else if is_open(method, path) {
+        refused(status)
+    } else if (guard.open)(method, path) {
         next.run(request).await
     } else if let Some(failure) = guard.refused_peer(client).await {
         (StatusCode::FORBIDDEN, Json(Answer::Failure(failure))).into_response()
@@ -143,6 +164,18 @@ pub(crate) async fn check(
         headers
             .entry(name)
             .or_insert(HeaderValue::from_static(value));
+    }
+    response
+}
+
+fn refused(status: StatusCode) -> Response {
+    let mut response = status.into_response();
+    if status == StatusCode::UNAUTHORIZED {
+        // RFC 9110, section 11.6.1.
+        let challenge = HeaderValue::from_static("Bearer");
+        response
+            .headers_mut()
+            .insert(header::WWW_AUTHENTICATE, challenge);
     }
     response
 }

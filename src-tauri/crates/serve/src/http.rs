@@ -20,7 +20,10 @@ use serde_json::Value;
 use tokio::{net::TcpListener, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Error, Pages, Token, events, guard};
+use crate::{
+    Error, Pages, Token, events,
+    guard::{self, Guard},
+};
 
 /// Longest request, bytes: a picture of the most bytes in base64, and some.
 const LONGEST: usize = 12 * 1024 * 1024;
@@ -71,12 +74,7 @@ pub async fn listen(options: Options, cancel: CancellationToken) -> Result<Liste
         pages,
         rpc,
     } = options;
-    if !address.ip().is_loopback() {
-        return Err(Error::NotLoopback(address));
-    }
-    let failed = |source| Error::Listen { address, source };
-    let listener = TcpListener::bind(address).await.map_err(failed)?;
-    let address = listener.local_addr().map_err(failed)?;
+    let (listener, address) = bind(address).await?;
     let app = std::sync::Arc::clone(rpc.app());
     let router = Router::new()
         .route("/rpc", post(call))
@@ -88,11 +86,31 @@ pub async fn listen(options: Options, cancel: CancellationToken) -> Result<Liste
             let pages = pages.clone();
             async move { pages.answer(request.uri().path()).await }
         })
-        .layer(DefaultBodyLimit::max(LONGEST))
-        .layer(middleware::from_fn_with_state(
-            guard::Guard::new(address, token, app),
-            guard::check,
-        ));
+        .layer(DefaultBodyLimit::max(LONGEST));
+    let guard = Guard::of_pages(address, token, app);
+    Ok(answer(listener, address, router, guard, cancel))
+}
+
+/// Takes an address that only this machine can reach.
+pub(crate) async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Error> {
+    if !address.ip().is_loopback() {
+        return Err(Error::NotLoopback(address));
+    }
+    let failed = |source| Error::Listen { address, source };
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    Ok((listener, address))
+}
+
+/// Answers behind a guard until `cancel`.
+pub(crate) fn answer(
+    listener: TcpListener,
+    address: SocketAddr,
+    router: Router,
+    guard: Guard,
+    cancel: CancellationToken,
+) -> Listening {
+    let router = router.layer(middleware::from_fn_with_state(guard, guard::check));
     let task = tokio::spawn(async move {
         let service = router.into_make_service_with_connect_info::<SocketAddr>();
         let serve = axum::serve(listener, service);
@@ -103,7 +121,7 @@ pub async fn listen(options: Options, cancel: CancellationToken) -> Result<Liste
             }
         }
     });
-    Ok(Listening { address, task })
+    Listening { address, task }
 }
 
 #[derive(Deserialize)]

@@ -1,0 +1,27 @@
+//! The MCP server through which other agents on this machine hand over tasks.
+//!
+//! [`Server`] answers requests, whatever transport they come by: [`serve_stdio`] on the standard
+//! streams of a process that a host started, [`listen`] over HTTP (`/mcp`) and its predecessor
+//! (`/sse`). It opens no screen, no keychain and no model: it queues runs and watches them, so that a
+//! host that goes away ends the server and never a run.
+
+mod arguments;
+mod asking;
+mod call;
+mod cancellations;
+mod http;
+mod opening;
+mod progress;
+mod reply;
+mod server;
+mod sessions;
+mod sse;
+mod stdio;
+mod tasks;
+mod tools;
+mod waiting;
+
+pub use http::{Listen, listen};
+pub use opening::Opening;
+pub use server::Server;
+pub use stdio::{Streams, serve_stdio};
