@@ -1,6 +1,10 @@
 //! What can be asked for on the command line: clap types only.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -58,6 +62,8 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Show the windows in a browser on this machine
     Serve(ServeArgs),
+    /// Let other agents on this machine hand over tasks, by MCP
+    Mcp(McpArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -325,6 +331,43 @@ pub(crate) struct ServeArgs {
     pub(crate) json: bool,
 }
 
+/// `openspace mcp`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Hosts start this themselves and talk over standard input and output; nothing else is printed there.
+Over HTTP it answers at /mcp (streamable HTTP) and /sse (its predecessor), on this machine only, and
+asks for the token in the file `mcp-token` of the data folder.
+
+Without --transport, OPENSPACE_MCP_TRANSPORT decides; else --port or a terminal means HTTP, and
+anything else standard input and output.")]
+pub(crate) struct McpArgs {
+    /// How hosts reach it
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = Transport::Auto)]
+    pub(crate) transport: Transport,
+    /// Address to listen on [default: 127.0.0.1]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) host: Option<std::net::IpAddr>,
+    /// Port to listen on; 0 takes a free one [default: 8080]
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+    /// Over HTTP, keep no sessions: every request stands alone
+    #[arg(long)]
+    pub(crate) stateless: bool,
+}
+
+/// How hosts reach the MCP server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Transport {
+    /// As the environment and the streams suggest
+    Auto,
+    /// Standard input and output
+    Stdio,
+    /// HTTP, told as the address of the older transport
+    Sse,
+    /// HTTP
+    StreamableHttp,
+}
+
 /// `openspace demo`
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
@@ -337,6 +380,21 @@ pub(crate) struct DemoArgs {
     /// Print events as JSON, one a line
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// The name under which hosts of the old system start its MCP server.
+const MCP_NAME: &str = "openspace-mcp";
+
+/// The command line as it is meant: a program called `openspace-mcp` is `openspace mcp`.
+pub(crate) fn as_named(given: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut line: Vec<OsString> = given.into_iter().collect();
+    let name = line
+        .first()
+        .and_then(|program| Path::new(program).file_stem());
+    if name.is_some_and(|name| name == MCP_NAME) {
+        line.insert(1, "mcp".into());
+    }
+    line
 }
 
 /// `90`, `90s`, `10m` or `2h`.
@@ -378,6 +436,23 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// The name of the program chooses its command; everything else stays as it was typed.
+    #[test]
+    fn the_name_of_the_old_server_starts_the_server() {
+        let meant = |line: &[&str]| as_named(line.iter().map(OsString::from));
+        for name in [
+            "openspace-mcp",
+            "/usr/bin/openspace-mcp",
+            "openspace-mcp.exe",
+        ] {
+            assert_eq!(meant(&[name, "--port", "1"]), [name, "mcp", "--port", "1"]);
+        }
+        for name in ["openspace", "/opt/openspace-mcp/openspace"] {
+            assert_eq!(meant(&[name, "doctor"]), [name, "doctor"]);
+        }
+        assert_eq!(meant(&[]), Vec::<OsString>::new());
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod doctor;
 pub(crate) mod hidden;
 mod hosts;
 mod keys;
+mod mcp;
 mod run;
 mod runs;
 mod serve;
@@ -36,6 +37,7 @@ pub(crate) async fn dispatch(command: Command, environment: Environment) -> Resu
         Command::Hosts(command) => hosts::hosts(command, environment).await,
         Command::Demo(arguments) => demo::demo(arguments, environment).await,
         Command::Serve(arguments) => serve::serve(arguments, environment).await,
+        Command::Mcp(arguments) => mcp::mcp(arguments, environment).await,
         Command::Runner => hidden::runner(environment).await,
         Command::Guard | Command::Completions { .. } => Ok(Exit::Usage),
     }

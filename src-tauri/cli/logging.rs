@@ -1,5 +1,7 @@
 //! Where the log goes: standard error, or a file for processes nobody watches.
 
+mod background;
+
 use std::{
     fs,
     io::{self, IsTerminal as _},
@@ -9,6 +11,8 @@ use std::{
 
 use openspace_app::{Code, Failure};
 use tracing_subscriber::{EnvFilter, fmt as format};
+
+pub(crate) use background::in_background;
 
 /// A log file that has grown beyond this is moved aside once, so at most twice as much is kept.
 const MOST_BYTES: u64 = 5 * 1024 * 1024;

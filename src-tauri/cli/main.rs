@@ -20,7 +20,7 @@ use exit::Exit;
 
 fn main() -> ExitCode {
     let environment = Environment::of_this_process();
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(args::as_named(std::env::args_os()));
     let exit = run(cli, environment).unwrap_or_else(|failure| {
         output::failure(&failure);
         Exit::of_failure(&failure)

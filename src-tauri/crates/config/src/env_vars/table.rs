@@ -15,7 +15,6 @@ const fn variable(name: &'static str, about: &'static str, status: super::Status
 
 const CHANNELS: super::Status = NotYet("the chat gateway");
 const COMMUNITY: super::Status = NotYet("the skill community");
-const SERVER: super::Status = NotYet("the MCP server");
 const SERVERS: super::Status = NotYet("the MCP client");
 const SKILLS: super::Status = NotYet("skills");
 const BRIDGE: super::Status = Replaced("the WhatsApp bridge is no process of its own any more");
@@ -261,9 +260,21 @@ pub const VARIABLES: &[Variable] = &[
         "MCP servers to connect to, as JSON",
         SERVERS,
     ),
-    variable("OPENSPACE_MCP_TRANSPORT", "how hosts reach us", SERVER),
-    variable("OPENSPACE_MCP_HOST", "address to listen on", SERVER),
-    variable("OPENSPACE_MCP_PORT", "port to listen on", SERVER),
+    variable(
+        "OPENSPACE_MCP_TRANSPORT",
+        "how hosts reach `openspace mcp`: `stdio`, `sse` or `streamable-http`",
+        Direct,
+    ),
+    variable(
+        "OPENSPACE_MCP_HOST",
+        "loopback address `openspace mcp` listens on",
+        Direct,
+    ),
+    variable(
+        "OPENSPACE_MCP_PORT",
+        "port `openspace mcp` listens on",
+        Direct,
+    ),
     variable("OPENSPACE_API_KEY", "key of the skill community", COMMUNITY),
     variable(
         "OPENSPACE_API_BASE",

@@ -20,7 +20,7 @@ fn review(pairs: &[(&str, &str)]) -> Vec<String> {
 fn variables_without_effect_are_answered() {
     let notices = review(&[
         ("OPENSPACE_CONFIG_JSON", "{\"secret\":1}"),
-        ("OPENSPACE_MCP_PORT", "8080"),
+        ("OPENSPACE_MCP_SERVERS_JSON", "{}"),
         ("OPENSPACE_MODEL", "claude-opus-4-5"),
         ("OPENSPACE_MODLE", "secret"),
         ("OPENSPACE_COFFEE", "secret"),
@@ -31,7 +31,7 @@ fn variables_without_effect_are_answered() {
     let expected = [
         "`OPENSPACE_COFFEE` has no effect: there is no such variable",
         "`OPENSPACE_CONFIG_JSON` has no effect: use `openspace config set`",
-        "`OPENSPACE_MCP_PORT` has no effect: the MCP server is not part of this version",
+        "`OPENSPACE_MCP_SERVERS_JSON` has no effect: the MCP client is not part of this version",
         "`OPENSPACE_MODLE` has no effect; did you mean `OPENSPACE_MODEL`?",
     ];
     assert_eq!(notices, expected);
