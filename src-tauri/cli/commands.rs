@@ -37,7 +37,7 @@ pub(crate) async fn dispatch(command: Command, environment: Environment) -> Resu
         Command::Hosts(command) => hosts::hosts(command, environment).await,
         Command::Demo(arguments) => demo::demo(arguments, environment).await,
         Command::Serve(arguments) => serve::serve(arguments, environment).await,
-        Command::Mcp(arguments) => mcp::mcp(arguments, environment).await,
+        Command::Mcp(arguments) => Box::pin(mcp::mcp(arguments, environment)).await,
         Command::Runner => hidden::runner(environment).await,
         Command::Guard | Command::Completions { .. } => Ok(Exit::Usage),
     }

@@ -211,6 +211,11 @@ impl Lines {
                 self.step = step;
                 self.begin(&format!("{margin:>4}  {line}"));
             }
+            "step.call_edited" => {
+                let arguments = event.payload.get("arguments").unwrap_or(&Value::Null);
+                let call = harmless(&catalogue.call(text("tool"), arguments));
+                self.note(&catalogue.render("call.edited", &[("call", &call)]));
+            }
             "step.call_finished" => {
                 let failure = event.payload.get("failure").and_then(Value::as_str);
                 let unchanged =

@@ -6,6 +6,7 @@ mod continued;
 mod detached;
 mod guard;
 mod kills;
+mod locked;
 mod own_display;
 mod sharing;
 mod suspended;

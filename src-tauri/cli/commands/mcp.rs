@@ -30,7 +30,7 @@ const FAREWELL: Duration = Duration::from_millis(300);
 pub(crate) async fn mcp(arguments: McpArgs, environment: Environment) -> Result<Exit, Failure> {
     let transport = transport(&arguments, &environment, on_terminal());
     if transport == Transport::Stdio {
-        return stdio(environment).await;
+        return Box::pin(stdio(environment)).await;
     }
     http(&arguments, transport, environment).await
 }
@@ -50,7 +50,7 @@ async fn stdio(environment: Environment) -> Result<Exit, Failure> {
         )
     }));
     tokio::select! {
-        served = serve_stdio(&server, streams) => served.map_err(|error| {
+        ended = serve_stdio(&server, streams) => ended.map_err(|error| {
             Failure::new(Code::Internal, format!("the host cannot be heard: {error}"))
         })?,
         () = requests.next() => farewell(&server).await,

@@ -167,6 +167,14 @@ async fn show(app: &App, id: &str, as_json: bool) -> Result<Exit, Failure> {
                     harmless(&app.catalogue.call(text("tool"), arguments))
                 ));
             }
+            "step.call_edited" => {
+                let arguments = event.payload.get("arguments").unwrap_or(&Value::Null);
+                let call = harmless(&app.catalogue.call(text("tool"), arguments));
+                output::line(&format!(
+                    "      {}",
+                    app.catalogue.render("call.edited", &[("call", &call)])
+                ));
+            }
             "step.call_finished"
                 if event.payload.get("error").and_then(Value::as_bool) == Some(true) =>
             {

@@ -51,7 +51,12 @@ pub(crate) fn in_background(environment: &Environment, name: &str) {
     let _already = tracing::subscriber::set_global_default(subscriber);
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string);
-        let message = panic.payload_as_str().unwrap_or_default();
+        let payload = panic.payload();
+        let message = payload
+            .downcast_ref::<&str>()
+            .copied()
+            .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+            .unwrap_or_default();
         tracing::error!(place, "a part of the program failed: {message}");
     }));
 }

@@ -1,6 +1,6 @@
 //! A command that a person changes on a page before allowing it.
 
-use super::{Served, Value, deletes, json};
+use super::{SOON, Served, Value, deletes, json};
 
 /// The question of a run that wants to delete `old.txt`.
 fn asked() -> (Served, String, Value) {
@@ -140,6 +140,34 @@ fn an_edit_allows_no_more_than_an_answer_can() {
         .iter()
         .any(|seen| seen.mentions("changed the command"));
     assert!(!told);
+    served.finish();
+}
+
+/// Whoever watches the run in a terminal reads what ran, and so does whoever looks at it later.
+#[test]
+fn a_terminal_shows_what_ran() {
+    let served = Served::headless(deletes());
+    let mut running = served
+        .rig
+        .openspace(&["run", "delete it", "--wait-approval", "10m"])
+        .start()
+        .expect("it starts");
+    let question = served.question();
+    let given = json!({ "choice": "once", "command": "touch new.txt" });
+    answer(&served, &question, &given).expect("taken");
+    let output = running.wait(SOON).expect("it ends");
+    assert_eq!(output.code, Some(0), "{output:?}");
+    let told = "edited before it was allowed: run touch new.txt";
+    let (asked, after) = output.stderr.split_once(told).expect("told as it happens");
+    assert!(asked.contains("run rm old.txt"), "{output:?}");
+    assert!(after.contains("ok ("), "{output:?}");
+    let run = question["run"].as_str().expect("a run");
+    let shown = served
+        .rig
+        .openspace(&["runs", "show", run])
+        .run()
+        .expect("it runs");
+    assert!(shown.stdout.contains(told), "{shown:?}");
     served.finish();
 }
 

@@ -108,7 +108,10 @@ impl App {
             .path()
             .canonicalize()
             .unwrap_or_else(|_| scratch.path().to_owned());
-        match self.allow_workspace(fence, &run, &mut spec, &private).await? {
+        match self
+            .allow_workspace(fence, &run, &mut spec, &private)
+            .await?
+        {
             Asked::Allowed => {}
             Asked::Stopped => return self.stopped(fence).await,
         }

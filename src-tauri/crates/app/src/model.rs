@@ -183,9 +183,9 @@ impl App {
         let names = crate::hosts::names_of(model.provider);
         let lent = self.host_credentials().key(&names)?;
         let same = |base: &str| {
-            let bare = |address: &str| address.trim_end_matches('/').to_owned();
+            let trimmed = |address: &str| address.trim_end_matches('/').to_owned();
             let theirs = lent.base.as_deref().or(model.provider.base);
-            theirs.is_some_and(|theirs| bare(theirs) == bare(base))
+            theirs.is_some_and(|theirs| trimmed(theirs) == trimmed(base))
         };
         if base.is_some_and(|base| !same(base)) {
             return None;

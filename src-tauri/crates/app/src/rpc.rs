@@ -232,10 +232,10 @@ rpc! {
     approvals_list(Nothing) -> answers::ApprovalsListResponse;
     /// One question as it is now.
     approval_get(answers::ApprovalGetRequest) -> answers::ApprovalView;
-    /// Answers a question.
-    approval_answer(answers::ApprovalAnswerRequest) -> answers::ApprovalAnswerResponse;
     /// What a question would be with another command.
     approval_preview(edits::ApprovalPreviewRequest) -> edits::ApprovalPreview;
+    /// Answers a question.
+    approval_answer(answers::ApprovalAnswerRequest) -> answers::ApprovalAnswerResponse;
     /// Rules that a person made.
     rules_list(Nothing) -> answers::RulesListResponse;
     /// What a rule would mean, before it is made.

@@ -41,9 +41,6 @@ pub struct RunSpec {
     pub attachments: Vec<PathBuf>,
 }
 
-/// Where a run sees and acts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
 impl RunSpec {
     /// What a run was asked to do and with what.
     pub fn of(run: &Run) -> Result<Self> {
@@ -56,6 +53,9 @@ impl RunSpec {
     }
 }
 
+/// Where a run sees and acts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Display {
     /// The person's.
     Session,

@@ -114,9 +114,7 @@ impl Guard {
         if site.is_some_and(|site| site != "same-origin" && site != "none") {
             return Some(StatusCode::FORBIDDEN);
         }
-        let Some(token) = self.token.as_ref().filter(|_| !(self.open)(method, path)) else {
-            return None;
-        };
+        let token = self.token.as_ref().filter(|_| !(self.open)(method, path))?;
         let presented =
             text(headers, &header::AUTHORIZATION).and_then(|value| value.strip_prefix("Bearer "));
         match presented {

@@ -9,6 +9,8 @@ mod arguments;
 mod asking;
 mod call;
 mod cancellations;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod http;
 mod opening;
 mod progress;

@@ -15,6 +15,7 @@ mod bindings;
 mod check;
 mod demo;
 mod hosts;
+mod mcp;
 mod package;
 mod run;
 mod setup;
@@ -34,6 +35,8 @@ Commands:
                                (--yes answers every question with yes; ARGS go to `openspace demo`)
   test [-- ARGS]               Run every test (ARGS go to `cargo test`)
   test --hosts                 Register with real agent programs, downloaded once, and let them ask us
+  test --mcp                   Try the MCP server with the official conformance suite, the Inspector and the Python
+                               clients; downloads them from npm and PyPI
   bench NAME [--json] [--quick] Measure against the budgets; NAME is gui or store
   bindings                     Generate the TypeScript of the windows' calls
   package [-- ARGS]            Build what is installed: a .deb here (ARGS go to `tauri build`)
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
     let outcome = match command {
         "setup" if rest.is_empty() => setup::everything(),
         "demo" => demo::show(rest),
+        "test" if rest == ["--mcp"] => mcp::test(),
         "test" if rest == ["--hosts"] => hosts::all(),
         "test" => test::all(rest),
         "bench" => bench::measure(rest),

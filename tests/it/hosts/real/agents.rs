@@ -143,12 +143,12 @@ fn opencode_hands_over() {
         .desk
         .write(".config/opencode/opencode.json", config.to_string());
     test.register("opencode");
-    let text = fs::read_to_string(&file).expect("a file");
-    let text = text.replace(
+    let written = fs::read_to_string(&file).expect("a file");
+    let written = written.replace(
         "\"environment\":",
         &format!("\"timeout\":{},\"environment\":", CALL * 1000),
     );
-    fs::write(&file, text).expect("a shorter time");
+    fs::write(&file, written).expect("a shorter time");
     let output = test.installed.ask(&test.desk, "opencode", &["run", ASKED]);
     test.assert_relayed(&output);
 }
@@ -164,10 +164,10 @@ fn nanobot_hands_over() {
     });
     let file = test.desk.write(".nanobot/config.json", config.to_string());
     test.register("nanobot");
-    let text = fs::read_to_string(&file).expect("a file");
-    assert!(text.contains("\"toolTimeout\":1200"), "{text}");
-    let text = text.replace("\"toolTimeout\":1200", &format!("\"toolTimeout\":{CALL}"));
-    fs::write(&file, text).expect("a shorter time");
+    let written = fs::read_to_string(&file).expect("a file");
+    assert!(written.contains("\"toolTimeout\":1200"), "{written}");
+    let written = written.replace("\"toolTimeout\":1200", &format!("\"toolTimeout\":{CALL}"));
+    fs::write(&file, written).expect("a shorter time");
     let output = test.installed.ask(
         &test.desk,
         "nanobot",
