@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use openspace_testkit::model::{Script, SeenRequest, Turn};
+use openspace_testkit::model::{Call, Script, SeenRequest, Turn};
 use serde_json::{Value, json};
 
 use super::{Delegating, Host, Rig, SOON, answers, end_runners};
@@ -10,7 +10,7 @@ use super::{Delegating, Host, Rig, SOON, answers, end_runners};
 /// Works for some seconds, then answers.
 fn works(seconds: u64, answer: &'static str) -> Script {
     Script::decide(move |seen: &SeenRequest| match seen.turns() {
-        0 => Turn::shell(&format!("sleep {seconds}; echo worked > done.txt")),
+        0 => Turn::shell(&format!("sleep {seconds}")),
         _ => Turn::done(answer),
     })
 }
@@ -236,7 +236,10 @@ fn a_question_is_answered_by_going_on() {
         if seen.mentions("The red one") {
             Turn::done("Took the red one.")
         } else {
-            Turn::done("Which one do you want, the red or the blue?")
+            Turn::call(Call::new(
+                "ask_person",
+                json!({ "question": "Which one do you want, the red or the blue?" }),
+            ))
         }
     }));
     let asked = test.task("take one", json!({ "wait_seconds": 60 }));

@@ -38,7 +38,8 @@ fn d15_versions_are_negotiated_over_stdio() {
 /// Since 2026-07-28 there is no handshake: each request says what it speaks.
 #[test]
 fn d15_requests_of_2026_need_no_handshake() {
-    let mut host = Host::start(&Rig::headless(answers("done")), &[]);
+    let rig = Rig::headless(answers("done"));
+    let mut host = Host::start(&rig, &[]);
     let meta = |version: &str| {
         json!({
             "io.modelcontextprotocol/protocolVersion": version,
@@ -57,6 +58,7 @@ fn d15_requests_of_2026_need_no_handshake() {
     assert_eq!(refused["error"]["code"], -32_022, "{refused}");
     host.close();
     host.wait();
+    rig.finish();
 }
 
 /// Looking at the tools opens nothing: a host that only lists them makes no database.

@@ -128,7 +128,8 @@ fn d13_standard_error_that_nobody_reads_stalls_nothing() {
 /// Lines that are no messages are passed over, and the conversation goes on.
 #[test]
 fn what_is_no_message_is_passed_over() {
-    let mut host = Host::start(&Rig::headless(answers("done")), &[]);
+    let rig = Rig::headless(answers("done"));
+    let mut host = Host::start(&rig, &[]);
     host.initialize("2025-11-25");
     for nonsense in ["", "hello", "{", "\u{feff}", "[1, 2", "\0"] {
         host.write(nonsense);
@@ -139,4 +140,5 @@ fn what_is_no_message_is_passed_over() {
     assert!(listed["result"]["tools"].is_array(), "{listed}");
     host.close();
     assert_eq!(host.wait().code, Some(0));
+    rig.finish();
 }
