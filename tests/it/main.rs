@@ -14,7 +14,6 @@ mod cli;
 mod desktop;
 mod hosts;
 mod keys;
-mod mcp;
 mod programs;
 mod rig;
 mod serve;
