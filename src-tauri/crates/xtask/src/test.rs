@@ -85,7 +85,10 @@ pub(crate) fn chosen(arguments: &str, variables: &[(&str, &str)]) -> Result<Exit
     make_safe(&mut command, &home);
     command.envs(variables.iter().copied());
     let status = watch(command, &mut sum)?;
-    say(&format!("test: {} passed, {} failed", sum.passed, sum.failed));
+    say(&format!(
+        "test: {} passed, {} failed",
+        sum.passed, sum.failed
+    ));
     Ok(code(status))
 }
 
