@@ -111,6 +111,12 @@ pub(crate) const PACKAGES: &[Package] = &[
         "another program that asks a keychain",
     ),
     package(Test, "i3lock", Some("i3lock"), "a locker of the screen"),
+    package(
+        Test,
+        "xclip",
+        Some("xclip"),
+        "another program with the clipboard",
+    ),
     package(Test, "procps", Some("ps"), "which processes are left"),
     package(
         Desktop,
