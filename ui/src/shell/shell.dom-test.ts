@@ -1,6 +1,6 @@
 import { render, screen, waitFor } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { violations } from "../../tests/axe";
 import { failure, FakeBackend } from "../../tests/fake-backend";
 import { appState, detail, RUN, summary } from "../../tests/samples";
@@ -163,6 +163,16 @@ describe("the window", () => {
     await speaker.speak("zh-Hans");
     expect(await screen.findByText("已连接")).toBeTruthy();
     expect(document.documentElement.lang).toBe("zh-Hans");
+    await speaker.speak("en");
+  });
+
+  /** What is said when the program is known, such as that a run asks, is said in that language. */
+  it("speaks it from the first word", async () => {
+    useBackend(new FakeBackend({ app_state: () => appState({ language: "zh-Hans" }) }));
+    const loaded = program.load();
+    await vi.waitUntil(() => program.state !== null, { interval: 0 });
+    expect(speaker.speech).toBe("zh-Hans");
+    await loaded;
     await speaker.speak("en");
   });
 });

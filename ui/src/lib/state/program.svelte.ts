@@ -11,10 +11,12 @@ class Program {
   /** Asks once; the window begins with the answer. */
   async load(): Promise<void> {
     try {
-      this.state = await rpc("app_state", {});
-      this.failure = null;
-      const language: Language = this.state.language === "zh-Hans" ? "zh-Hans" : "en";
+      const state = await rpc("app_state", {});
+      const language: Language = state.language === "zh-Hans" ? "zh-Hans" : "en";
+      // Before anybody hears of it, so that nothing is said in another language first.
       if (speaker.speech !== "pseudo" && language !== speaker.speech) await speaker.speak(language);
+      this.state = state;
+      this.failure = null;
     } catch (thrown) {
       this.failure = failureOf(thrown);
     }
