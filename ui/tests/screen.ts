@@ -1,19 +1,39 @@
 import { spawn, type ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { ended, said } from "./children";
 
 /** A screen that nobody sees. */
 export class Screen {
   #server: ChildProcess | undefined;
+  #name = "";
 
-  /** Its name, such as `:17`. */
-  async start(): Promise<string> {
+  /** Its name, such as `:17`. With a file of keys only who has one of them may use it. */
+  async start(keys?: string): Promise<string> {
     const words = ["-displayfd", "1", "-screen", "0", "1600x1200x24", "-nolisten", "tcp"];
+    if (keys) words.push("-auth", keys);
     this.#server = spawn("Xvfb", words, { stdio: ["ignore", "pipe", "ignore"] });
     const [, number] = await said(this.#server, /(\d+)\n/);
-    return `:${number}`;
+    return (this.#name = `:${number}`);
+  }
+
+  /** Makes all of it another colour. */
+  async cover(colour: string): Promise<void> {
+    const xsetroot = spawn("xsetroot", ["-display", this.#name, "-solid", colour]);
+    await new Promise((resolve) => xsetroot.once("exit", resolve));
   }
 
   end(): Promise<void> {
     return ended(this.#server, "SIGTERM");
   }
+}
+
+/** A file of one new key, for any host and any display: its form is in Xau(3). */
+export function key(): Buffer {
+  const field = (data: Buffer) => {
+    const length = Buffer.alloc(2);
+    length.writeUInt16BE(data.length);
+    return Buffer.concat([length, data]);
+  };
+  const fields = [Buffer.alloc(0), Buffer.alloc(0), Buffer.from("MIT-MAGIC-COOKIE-1")];
+  return Buffer.concat([Buffer.from([0xff, 0xff]), ...[...fields, randomBytes(16)].map(field)]);
 }

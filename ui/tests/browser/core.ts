@@ -209,6 +209,16 @@ export class Core {
     return run;
   }
 
+  /** Waits until a run has come to an end. */
+  async ended(run: string): Promise<void> {
+    for (let round = 0; round < 300; round += 1) {
+      const detail = await this.ask<{ run: { going: boolean } }>("run_detail", { run });
+      if (!detail.run.going) return;
+      await wait(50);
+    }
+    throw new Error(`${run} does not end`);
+  }
+
   /** The id of the newest run whose task begins like this, once there is one. */
   async newest(text: string): Promise<string> {
     for (let round = 0; round < 300; round += 1) {
@@ -218,6 +228,16 @@ export class Core {
       await wait(50);
     }
     throw new Error(`there is no run ${text}`);
+  }
+
+  /** The id of the question that waits, once there is one. */
+  async question(): Promise<string> {
+    for (let round = 0; round < 300; round += 1) {
+      const { approvals } = await this.ask<{ approvals: { id: string }[] }>("approvals_list");
+      if (approvals[0]) return approvals[0].id;
+      await wait(50);
+    }
+    throw new Error("nothing is asked");
   }
 
   /** The first steps are done with: pages open where they are asked for. */
