@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomInt } from "node:crypto";
 import { ended, said } from "./children";
 
 /** A screen that nobody sees. */
@@ -11,9 +11,18 @@ export class Screen {
   async start(keys?: string): Promise<string> {
     const words = ["-displayfd", "1", "-screen", "0", "1600x1200x24", "-nolisten", "tcp"];
     if (keys) words.push("-auth", keys);
-    this.#server = spawn("Xvfb", words, { stdio: ["ignore", "pipe", "ignore"] });
-    const [, number] = await said(this.#server, /(\d+)\n/);
-    return (this.#name = `:${number}`);
+    for (let attempt = 1; ; attempt += 1) {
+      // Not the lowest: programs that are told of no screen look for `:0`.
+      this.#name = `:${randomInt(100, 1_000)}`;
+      this.#server = spawn("Xvfb", [this.#name, ...words], { stdio: ["ignore", "pipe", "ignore"] });
+      try {
+        await said(this.#server, /\d+\n/);
+        return this.#name;
+      } catch (error) {
+        // Somebody else has that one.
+        if (attempt === 10) throw error;
+      }
+    }
   }
 
   /** Makes all of it another colour. */

@@ -53,6 +53,8 @@ export class Core {
       HOME: this.home,
       OPENSPACE_HOME: join(this.home, "data"),
       XDG_RUNTIME_DIR: this.home,
+      // There is none; without a name it would find whatever screen the machine has.
+      DISPLAY: ":65000",
       LANG: "C.UTF-8",
     };
   }
