@@ -72,7 +72,8 @@ const overflow = () => browser.run<string[]>(`return (${beside})()`);
 async function open(look: { theme: string; zoom?: number }, language: string): Promise<void> {
   await gallery.ask("setting_set", { key: "language", value: language });
   await browser.open(`${gallery.address}&/tasks`);
-  const kept = JSON.stringify(look);
+  // Without motion: a colour on its way to another one would be checked as it is in between.
+  const kept = JSON.stringify({ ...look, motion: "off" });
   await browser.run("localStorage.setItem('openspace-look', arguments[0])", kept);
   await browser.run("location.reload()");
   await browser.until("return document.documentElement.dataset.theme === arguments[0]", look.theme);
