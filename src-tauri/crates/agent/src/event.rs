@@ -53,6 +53,11 @@ pub enum Event {
     ApprovalAsked(String),
     /// A person answered, or the question was withdrawn.
     ApprovalClosed(String),
+    /// The person moved the mouse or pressed a key while this run has control.
+    Hand {
+        /// The run is to stop for it, not only to pause.
+        stops: bool,
+    },
     /// Another run has the screen.
     ScreenBusy,
     /// The screen is ours.

@@ -29,6 +29,9 @@ pub(crate) enum Phase {
     Ended,
 }
 
+/// So long after an answer a person's hand may still be moving, milliseconds.
+const HAND_LEAVES: u64 = 1_500;
+
 /// A run between two events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
@@ -41,6 +44,8 @@ pub struct State {
     pub(crate) clock: ActiveClock,
     pub(crate) pause: Option<Pause>,
     pub(crate) approvals: BTreeSet<String>,
+    /// When the last open question was closed, on the clock of the steps.
+    pub(crate) answered_at: Option<u64>,
     pub(crate) waiting_for_model: bool,
     pub(crate) waiting_for_screen: bool,
     pub(crate) said: Vec<String>,
@@ -79,6 +84,7 @@ impl State {
             clock: ActiveClock::already(used.active_ms),
             pause: None,
             approvals: BTreeSet::new(),
+            answered_at: None,
             waiting_for_model: false,
             waiting_for_screen: false,
             said: Vec::new(),
@@ -107,6 +113,14 @@ impl State {
     /// The run rests at a person's wish or because nothing can be seen.
     pub fn is_paused(&self) -> bool {
         self.pause.is_some()
+    }
+
+    /// The person's hand is at the mouse because of us: a question is open, or was just answered.
+    pub(crate) fn expects_a_hand(&self, now: u64) -> bool {
+        !self.approvals.is_empty()
+            || self
+                .answered_at
+                .is_some_and(|at| now.saturating_sub(at) < HAND_LEAVES)
     }
 
     /// Why the run rests, if it does.

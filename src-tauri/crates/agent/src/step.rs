@@ -32,7 +32,7 @@ pub fn step(mut state: State, now: u64, event: Event) -> (State, Vec<Effect>) {
         return (state, effects);
     }
     state.turn_clock(now);
-    on(&mut state, event, &mut effects);
+    on(&mut state, now, event, &mut effects);
     state.turn_clock(now);
     if state.phase != Phase::Ended {
         let status = state.derive_status();
@@ -44,7 +44,7 @@ pub fn step(mut state: State, now: u64, event: Event) -> (State, Vec<Effect>) {
     (state, effects)
 }
 
-fn on(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
+fn on(state: &mut State, now: u64, event: Event, effects: &mut Vec<Effect>) {
     match event {
         Event::Started => go_on(state, effects),
         Event::Replied(reply) => on_reply(state, *reply, effects),
@@ -55,22 +55,19 @@ fn on(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
             state.approvals.insert(id);
         }
         Event::ApprovalClosed(id) => {
-            state.approvals.remove(&id);
+            if state.approvals.remove(&id) && state.approvals.is_empty() {
+                state.answered_at = Some(now);
+            }
         }
         Event::ScreenBusy => state.waiting_for_screen = true,
         Event::ScreenAcquired => state.waiting_for_screen = false,
         Event::Message(text) => state.said.push(text),
-        Event::Stop => {
+        Event::Hand { .. } if state.expects_a_hand(now) => {}
+        Event::Stop | Event::Hand { stops: true } => {
             end(state, RunStatus::Stopped, None, String::new(), effects);
         }
-        Event::Pause(pause) => {
-            // A person's own pause outranks one that the machine ends by itself.
-            let machine = matches!(state.pause, Some(Pause::ScreenLocked | Pause::ScreenOff));
-            if state.pause.is_none() || machine || pause == Pause::TakeOver {
-                state.pause = Some(pause);
-                effects.push(Effect::HaltInput);
-            }
-        }
+        Event::Hand { stops: false } => pause(state, Pause::HumanInput, effects),
+        Event::Pause(why) => pause(state, why, effects),
         Event::Resume { note } => on_resume(state, note.as_deref(), effects),
         Event::Tick => on_tick(state, effects),
         Event::Quiet => {
@@ -83,6 +80,15 @@ fn on(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
                 effects.push(Effect::Finish(Box::new(outcome)));
             }
         }
+    }
+}
+
+fn pause(state: &mut State, why: Pause, effects: &mut Vec<Effect>) {
+    // A person's own pause outranks one that the machine ends by itself.
+    let machine = matches!(state.pause, Some(Pause::ScreenLocked | Pause::ScreenOff));
+    if state.pause.is_none() || machine || why == Pause::TakeOver {
+        state.pause = Some(why);
+        effects.push(Effect::HaltInput);
     }
 }
 

@@ -330,6 +330,28 @@ fn waiting_for_an_approval_costs_no_time() {
     assert!(run.state.used().active_ms < 100);
 }
 
+/// A person's hand on the mouse pauses or stops a run, but not while they answer a question or a moment
+/// after: the hand is there because of the question.
+#[test]
+fn a_hand_that_answers_is_no_objection() {
+    for stops in [false, true] {
+        let mut run = Run::started();
+        run.calls("shell");
+        run.on(Event::ApprovalAsked("a".into()));
+        assert_eq!(run.on(Event::Hand { stops }), []);
+        run.on(Event::ApprovalClosed("a".into()));
+        run.now += 1_000;
+        assert_eq!(run.on(Event::Hand { stops }), []);
+        run.now += 1_000;
+        let wanted = if stops {
+            RunStatus::Stopping
+        } else {
+            RunStatus::Paused
+        };
+        assert_eq!(statuses(&run.on(Event::Hand { stops })), [wanted]);
+    }
+}
+
 /// What the person says meanwhile reaches the model with the next turn, even if it wanted to end.
 #[test]
 fn a_message_while_running_is_heard() {

@@ -172,6 +172,16 @@ impl<C> Announced<C> {
             begun: Mutex::new(None),
         }
     }
+
+    /// The display was taken, or it was said that it will be.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(dead_code, reason = "nobody is watched there")
+    )]
+    pub(crate) fn has_begun(&self) -> bool {
+        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        begun.is_some()
+    }
 }
 
 impl<C: Control> Control for Announced<C> {

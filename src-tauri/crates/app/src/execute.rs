@@ -213,8 +213,9 @@ impl App {
             variables = std::mem::take(&mut open.variables);
             let name = open.platform.display_name.clone();
             let lock = DisplayLock::new(&self.paths.runtime, &name, run.id.clone());
-            control = Arc::new(Announced::new(lock, self.store.clone(), name));
-            _human = self.watch_human(&open, external.clone());
+            let announced = Arc::new(Announced::new(lock, self.store.clone(), name));
+            _human = self.watch_human(&open, external.clone(), Arc::clone(&announced));
+            control = announced;
             let (platform, rest) = open.into_parts();
             screen_note = describe(&platform, spec, model.profile());
             let seen = Arc::clone(&platform.screen);
@@ -439,14 +440,15 @@ impl App {
         openspace_shell::Options::new(&self.paths.home, environment.collect())
     }
 
-    /// Pauses the run when the person moves the mouse or presses a key themselves.
+    /// Tells the run when the person moves the mouse or presses a key themselves while it has control.
     #[cfg(target_os = "linux")]
     fn watch_human(
         &self,
         open: &OpenDisplay,
         external: mpsc::UnboundedSender<Event>,
+        control: Arc<Announced<DisplayLock>>,
     ) -> Option<openspace_gui::platform::HumanWatch> {
-        let stop = match self.values().screen.human_input.as_str() {
+        let stops = match self.values().screen.human_input.as_str() {
             "ignore" => return None,
             "stop" => true,
             _ => false,
@@ -456,12 +458,10 @@ impl App {
             return None;
         }
         let heard = move |_input| {
-            let event = if stop {
-                Event::Stop
-            } else {
-                Event::Pause(Pause::HumanInput)
-            };
-            let _gone = external.send(event);
+            // Until then the mouse is the person's alone.
+            if control.has_begun() {
+                let _gone = external.send(Event::Hand { stops });
+            }
         };
         let watch = openspace_gui::platform::HumanWatch::start(
             &open.platform.display_name,
@@ -482,6 +482,7 @@ impl App {
         &self,
         _open: &OpenDisplay,
         _external: mpsc::UnboundedSender<Event>,
+        _control: Arc<Announced<DisplayLock>>,
     ) -> Option<()> {
         None
     }
