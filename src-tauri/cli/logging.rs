@@ -3,7 +3,6 @@
 mod background;
 
 use std::{
-    fs,
     io::{self, IsTerminal as _},
     path::Path,
     sync::Mutex,
@@ -13,9 +12,6 @@ use openspace_app::{Code, Failure};
 use tracing_subscriber::{EnvFilter, fmt as format};
 
 pub(crate) use background::in_background;
-
-/// A log file that has grown beyond this is moved aside once, so at most twice as much is kept.
-const MOST_BYTES: u64 = 5 * 1024 * 1024;
 
 fn filter(level: &str) -> Result<EnvFilter, Failure> {
     EnvFilter::try_new(level).map_err(|error| {
@@ -42,23 +38,13 @@ pub(crate) fn to_stderr(level: &str) -> Result<(), Failure> {
 
 /// Logs to `logs/NAME.log` in the data folder.
 pub(crate) fn to_file(level: &str, data: &Path, name: &str) -> Result<(), Failure> {
-    let folder = data.join("logs");
-    let path = folder.join(format!("{name}.log"));
-    let failed = |error: io::Error| {
+    let file = openspace_app::log_file(data, name).map_err(|error| {
+        let place = data.join("logs");
         Failure::new(
             Code::Store,
-            format!("cannot write `{}`: {error}", path.display()),
+            format!("cannot write a log in `{}`: {error}", place.display()),
         )
-    };
-    fs::create_dir_all(&folder).map_err(failed)?;
-    if fs::metadata(&path).is_ok_and(|metadata| metadata.len() > MOST_BYTES) {
-        fs::rename(&path, path.with_extension("old.log")).map_err(failed)?;
-    }
-    let file = fs::File::options()
-        .create(true)
-        .append(true)
-        .open(&path)
-        .map_err(failed)?;
+    })?;
     let subscriber = format()
         .with_env_filter(filter(level)?)
         .with_ansi(false)

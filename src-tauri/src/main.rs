@@ -1,59 +1,62 @@
-//! `openspace-desktop`: the window, the tray, the hotkeys, and the process that executes queued runs
+//! `openspace-desktop`: the windows, the tray, the hotkeys, and the process that executes queued runs
 //! while the person is at their desk.
 //!
-//! Nothing is decided here: calls go to `app`, which every surface shares. What must work while the
-//! page hangs (stop, pause, quit) never goes through it.
+//! Nothing is decided here and nothing is put into words: both are in [`openspace_app::desk`]. What must
+//! work while a page hangs (stop, pause, quit) never goes through one.
 
 // On Windows a console would open beside the window.
 #![cfg_attr(all(windows, not(debug_assertions)), windows_subsystem = "windows")]
 
 mod bridge;
-mod control;
-mod core;
-mod first_paint;
+mod face;
 mod frames;
-mod graphics;
-mod hotkeys;
-mod links;
-mod practice;
-mod pulse;
-mod quit;
+mod hand;
+mod pill;
+mod quick;
 mod tray;
 mod updater;
 mod window;
 
-use std::{process::ExitCode, time::Instant};
+use std::{
+    io::stderr,
+    process::ExitCode,
+    sync::{Arc, Mutex},
+    time::Instant,
+};
 
-use openspace_app::Environment;
-use tauri::{Manager as _, RunEvent};
+use openspace_app::{
+    Environment,
+    desk::{self, Desk, Practice},
+};
+use tauri::{AppHandle, Manager, RunEvent, Wry, webview::PageLoadEvent};
+use tauri_plugin_deep_link::DeepLinkExt as _;
+use tracing_subscriber::fmt::writer::{BoxMakeWriter, MakeWriterExt as _};
 
-/// How the window system classes our windows; no run may use them.
-const NAME: &str = "openspace-desktop";
-/// Shows the practice window instead of the app.
+/// Shows the practice window instead of the app: a form and a list to try clicking and typing on. It is a
+/// process of its own that opens no store and is in no list of ours, so it is the one window of this
+/// program that a run may use.
 const PRACTICE: &str = "--practice";
 
 fn main() -> ExitCode {
     let started = Instant::now();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let practises = arguments.iter().any(|argument| argument == PRACTICE);
-    if let Err(error) = graphics::choose(if practises { practice::NAME } else { NAME }) {
+    // How the window system classes our windows; no run may use those of the app.
+    let name = ["openspace-desktop", "openspace-practice"][usize::from(practises)];
+    if let Err(error) = desk::start_as(name) {
         // The window opens all the same; where the driver is broken it stays empty, and says so.
         log(&error);
     }
-    if practises {
-        return ended(practice::show());
+    let shown = if practises {
+        practise()
+    } else {
+        run(started, &arguments)
+    };
+    if let Err(error) = shown {
+        log(&error);
+        return ExitCode::FAILURE;
     }
-    ended(run(started, &arguments))
-}
-
-fn ended(outcome: Result<(), String>) -> ExitCode {
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            log(&error);
-            ExitCode::FAILURE
-        }
-    }
+    ExitCode::SUCCESS
 }
 
 #[expect(
@@ -64,21 +67,41 @@ fn log(error: &dyn std::fmt::Display) {
     eprintln!("openspace-desktop: {error}");
 }
 
+fn practise() -> Result<(), String> {
+    let Practice { title, page, texts } =
+        Practice::new(&Environment::of_this_process()).map_err(|failure| failure.to_string())?;
+    tauri::Builder::default()
+        .setup(move |app| {
+            let script = format!("say({texts})");
+            let builder = window::configured(app.handle(), "practice", &title, &page)?;
+            window::saying(builder, move |_| Some(script.clone())).build()?;
+            Ok(())
+        })
+        .run(context())
+        .map_err(|error| error.to_string())
+}
+
 #[expect(clippy::exit, reason = "what the macro of the context contains")]
+fn context() -> tauri::Context {
+    tauri::generate_context!("tauri.conf.json")
+}
+
 fn run(started: Instant, arguments: &[String]) -> Result<(), String> {
+    // Lives as long as the app.
     let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
+    let _within = runtime.enter();
     tauri::async_runtime::set(runtime.handle().clone());
     let environment = Environment::of_this_process();
     let paths = openspace_app::paths(&environment).map_err(|failure| failure.to_string())?;
-    let page = arguments.iter().find_map(|argument| links::page(argument));
-    let builder = tauri::Builder::default()
+    let page_in = |arguments: &[String]| arguments.iter().find_map(|argument| desk::page(argument));
+    let page = page_in(arguments);
+    let app = tauri::Builder::default()
         // First, so that a second start ends before it opens anything.
         .plugin(
             tauri_plugin_single_instance::Builder::new()
-                .dbus_id(core::name_among_instances(&paths.data))
-                .callback(|app, arguments, _folder| {
-                    let page = arguments.iter().find_map(|argument| links::page(argument));
-                    window::focus(app, page.as_deref());
+                .dbus_id(desk::name_among_instances(&paths.data))
+                .callback(move |app, arguments, _folder| {
+                    window::focus(app, page_in(&arguments).as_deref());
                 })
                 .build(),
         )
@@ -86,33 +109,33 @@ fn run(started: Instant, arguments: &[String]) -> Result<(), String> {
         .plugin(tauri_plugin_dialog::init())
         .plugin(tauri_plugin_notification::init())
         .plugin(tauri_plugin_opener::init())
-        .manage(first_paint::FirstPaint::new(started))
-        .manage(bridge::Subscriptions::default())
-        .manage(control::Shown::default())
         .register_asynchronous_uri_scheme_protocol(frames::SCHEME, frames::answer)
         .invoke_handler(tauri::generate_handler![
             bridge::rpc,
             bridge::subscribe,
             bridge::unsubscribe,
-            first_paint::painted,
+            bridge::leave,
+            bridge::painted,
         ])
         .on_page_load(|webview, load| {
-            if load.event() == tauri::webview::PageLoadEvent::Started {
-                bridge::forget(webview.app_handle(), webview.label());
+            if let (PageLoadEvent::Started, Some(desk)) = (load.event(), desk(webview)) {
+                desk.streams.forget(webview.label());
             }
         })
         .setup(move |app| {
-            let _in_runtime = runtime.enter();
-            match core::open(app.handle(), environment) {
-                Ok(()) => begin(app.handle(), page.as_deref()),
-                Err(failure) => core::cannot_start(app.handle(), &failure),
+            let face = Arc::new(face::Tauri(app.handle().clone()));
+            match Desk::open(environment.clone(), started, face) {
+                Ok(desk) => begin(app.handle(), &desk, page.as_deref()),
+                Err(failure) => {
+                    log(&failure);
+                    let (told, app) = (desk::cannot_start(&environment, &failure), app.handle());
+                    let ends = app.clone();
+                    face::ask(app, told, move |_| ends.exit(1));
+                }
             }
-            // The app lives as long as this closure's captures do not: the runtime goes with it.
-            app.manage(core::Kept::new(runtime));
             Ok(())
-        });
-    let app = builder
-        .build(tauri::generate_context!("tauri.conf.json"))
+        })
+        .build(context())
         .map_err(|error| error.to_string())?;
     app.run(|_app, event| match event {
         // The last window was closed: the tray and the runs stay.
@@ -126,18 +149,41 @@ fn run(started: Instant, arguments: &[String]) -> Result<(), String> {
     Ok(())
 }
 
+/// The opened program, where it could be opened.
+fn desk(app: &impl Manager<Wry>) -> Option<Arc<Desk>> {
+    app.try_state::<Arc<Desk>>().map(|desk| Arc::clone(&desk))
+}
+
 /// Everything that needs the opened program.
-fn begin(app: &tauri::AppHandle, page: Option<&str>) {
-    links::listen(app);
-    if let Err(error) = window::open(app, page) {
+fn begin(app: &AppHandle, desk: &Arc<Desk>, page: Option<&str>) {
+    let (writer, no_file) = match openspace_app::log_file(&desk.app().paths.data, "desktop") {
+        Ok(file) => (BoxMakeWriter::new(stderr.and(Mutex::new(file))), None),
+        Err(error) => (BoxMakeWriter::new(stderr), Some(error)),
+    };
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(desk.log_filter())
+        .with_ansi(false)
+        .with_writer(writer)
+        .finish();
+    // The only subscriber of this process.
+    let _first = tracing::subscriber::set_global_default(log);
+    if let Some(error) = no_file {
+        tracing::warn!(%error, "no log file");
+    }
+    app.manage(Arc::clone(desk));
+    // Addresses that the system hands over while the app runs (macOS; elsewhere they come as arguments
+    // of a second start).
+    let shown = app.clone();
+    app.deep_link().on_open_url(move |event| {
+        let page = event.urls().iter().find_map(|url| desk::page(url.as_str()));
+        window::focus(&shown, page.as_deref());
+    });
+    if let Err(error) = window::open(app, desk, page) {
         tracing::error!(%error, "the window does not open");
     }
-    if let Err(error) = tray::show(app) {
+    if let Err(error) = tray::show(app, desk) {
         tracing::warn!(%error, "there is no tray");
     }
-    hotkeys::register(app);
     updater::prepare(app);
-    pulse::start(app);
-    quit::on_signals(app);
-    first_paint::watch(app);
+    desk.begin();
 }

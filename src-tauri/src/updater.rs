@@ -1,10 +1,9 @@
 //! Updates of released packages. Only the release's configuration names where they come from; a build
 //! of one's own has no updater.
 
-use openspace_app::rpc::Rpc;
-use tauri::{AppHandle, Manager as _};
-use tauri_plugin_dialog::{DialogExt as _, MessageDialogButtons};
-use tauri_plugin_updater::UpdaterExt as _;
+use openspace_app::desk::Ask;
+use tauri::AppHandle;
+use tauri_plugin_updater::{Update, UpdaterExt as _};
 
 /// Whether this build can be updated: its configuration has a key that signatures are checked with.
 pub(crate) fn is_there(app: &AppHandle) -> bool {
@@ -24,53 +23,32 @@ pub(crate) fn prepare(app: &AppHandle) {
 
 /// Looks for an update because a person asked, and asks before it is installed.
 pub(crate) fn look(app: &AppHandle) {
-    let app = app.clone();
+    let (app, texts) = (app.clone(), super::desk(app).map(|desk| desk.texts()));
     tauri::async_runtime::spawn(async move {
-        let Some(texts) = app.try_state::<Rpc>().map(|rpc| super::pulse::texts(&rpc)) else {
-            return;
-        };
-        let title = texts.render("desktop.update.title", &[]);
+        let Some(texts) = texts else { return };
         let found = match app.updater() {
             Ok(updater) => updater.check().await,
             Err(error) => Err(error),
         };
-        let update = match found {
-            Ok(Some(update)) => update,
-            Ok(None) => {
-                let version = app.package_info().version.to_string();
-                let text = texts.render("desktop.update.none", &[("version", &version)]);
-                return app.dialog().message(text).title(title).show(|_| {});
-            }
-            Err(error) => {
-                let reason = error.to_string();
-                let text = texts.render("desktop.update.failed", &[("reason", &reason)]);
-                return app.dialog().message(text).title(title).show(|_| {});
-            }
+        let ask = match &found {
+            Ok(Some(update)) => Ask::install(&texts, &update.version),
+            Ok(None) => Ask::newest(&texts, &app.package_info().version.to_string()),
+            Err(error) => Ask::no_update(&texts, &error.to_string()),
         };
-        let text = texts.render("desktop.update.found", &[("version", &update.version)]);
         let asked = app.clone();
-        app.dialog()
-            .message(text)
-            .title(title)
-            .buttons(MessageDialogButtons::OkCancelCustom(
-                texts.render("desktop.update.install", &[]),
-                texts.render("desktop.update.later", &[]),
-            ))
-            .show(move |installs| {
-                if installs {
-                    install(&asked, update);
-                }
-            });
+        super::face::ask(&app, ask, move |installs| {
+            if let (true, Ok(Some(update))) = (installs, found) {
+                tauri::async_runtime::spawn(install(asked, update));
+            }
+        });
     });
 }
 
-fn install(app: &AppHandle, update: tauri_plugin_updater::Update) {
-    let app = app.clone();
-    tauri::async_runtime::spawn(async move {
-        if let Err(error) = update.download_and_install(|_, _| {}, || {}).await {
-            tracing::error!(%error, "installing an update");
-            return;
-        }
-        super::quit::and_then(&app, |app| app.restart());
-    });
+async fn install(app: AppHandle, update: Update) {
+    if let Err(error) = update.download_and_install(|_, _| {}, || {}).await {
+        return tracing::error!(%error, "installing an update");
+    }
+    if let Some(desk) = super::desk(&app) {
+        desk.end(move |_| app.restart());
+    }
 }

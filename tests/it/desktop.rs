@@ -16,7 +16,11 @@ use crate::rig::Rig;
 
 mod control;
 mod driver;
+mod first;
 mod page;
+mod pill;
+mod quick;
+mod ring;
 mod tray;
 
 /// The app itself.

@@ -11,10 +11,8 @@ use std::{
     },
 };
 
-use openspace_app::{Configuration, Environment};
+use openspace_app::{Configuration, Environment, MOST_LOG_BYTES};
 use tracing_subscriber::{EnvFilter, fmt as format};
-
-use super::MOST_BYTES;
 
 /// Lines that wait for a reader; then the newest are left out.
 const WAITING: usize = 2_000;
@@ -134,7 +132,7 @@ impl LogFile {
             std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
             builder.create(folder)?;
         }
-        if fs::metadata(path).is_ok_and(|metadata| metadata.len() > MOST_BYTES) {
+        if fs::metadata(path).is_ok_and(|metadata| metadata.len() > MOST_LOG_BYTES) {
             fs::rename(path, path.with_extension("old.log"))?;
         }
         let file = File::options().create(true).append(true).open(path)?;
@@ -148,7 +146,7 @@ impl Write for LogFile {
         if self
             .file
             .as_ref()
-            .is_none_or(|(_, length)| *length > MOST_BYTES)
+            .is_none_or(|(_, length)| *length > MOST_LOG_BYTES)
         {
             self.file = Some(Self::open(&self.path)?);
         }

@@ -120,6 +120,31 @@ fn files_are_short() {
     assert_nothing("files to be split", &found);
 }
 
+/// The shell is the window toolkit and nothing else: what it decides and says is in `app`.
+#[test]
+fn the_shell_is_thin() {
+    const MOST: usize = 800;
+    let sample = Source {
+        path: String::new(),
+        text: "//! Doc.\n\nfn one() {}\n    // Why.\n    two();\n#[cfg(test)]\nmod tests {\n}\n"
+            .into(),
+    };
+    assert_eq!(code_lines(&sample), 2, "the rule works");
+    let counted: Vec<_> = sources("src-tauri/src")
+        .iter()
+        .map(|source| (code_lines(source), source.path.clone()))
+        .collect();
+    let sum: usize = counted.iter().map(|(lines, _)| lines).sum();
+    assert!(sum < MOST, "{sum} lines of code: {counted:?}");
+}
+
+/// Lines without blank ones, comments and tests, which stand at the end.
+fn code_lines(source: &Source) -> usize {
+    let code = source.code().map(|(_, line)| line.trim());
+    let product = code.take_while(|line| *line != "#[cfg(test)]");
+    product.filter(|line| !line.is_empty()).count()
+}
+
 /// Modules and types are named after what they are.
 #[test]
 fn names_say_something() {

@@ -59,6 +59,11 @@ impl Catalogue {
         })
     }
 
+    /// Whose sentences these are.
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
     /// Whether there is a sentence for `key`, in one form or in one for each number.
     pub fn has(&self, key: &str) -> bool {
         self.sentences.contains_key(key) || self.sentences.contains_key(&format!("{key}.other"))

@@ -24,6 +24,7 @@ pub mod exports;
 mod files;
 pub mod insights;
 pub mod keys;
+pub mod logs;
 pub mod models;
 pub mod paths;
 pub mod run_detail;
@@ -74,6 +75,8 @@ payload! {
 pub enum Caller {
     /// A window of this process.
     Window,
+    /// The same, while no hand of a person was at it: it may do what a page may.
+    Untouched,
     /// A page that holds the token.
     Page,
 }
@@ -82,7 +85,7 @@ impl Caller {
     /// How it is named where the store keeps who did something.
     fn name(self) -> &'static str {
         match self {
-            Self::Window => "app",
+            Self::Window | Self::Untouched => "app",
             Self::Page => "page",
         }
     }
@@ -133,7 +136,7 @@ impl Call<'_> {
     async fn refuse_while_controlled(&self, approval: Option<&Approval>) -> Result<()> {
         match self.caller {
             Caller::Window => Ok(()),
-            Caller::Page => self.app.refuse_while_controlled(approval).await,
+            Caller::Untouched | Caller::Page => self.app.refuse_while_controlled(approval).await,
         }
     }
 }
@@ -276,6 +279,8 @@ rpc! {
     checks_list(Nothing) -> diagnostics::ChecksListResponse;
     /// Performs one check.
     check_run(diagnostics::CheckRunRequest) -> diagnostics::CheckRunResponse;
+    /// The newest entries of our logs.
+    logs_read(logs::LogsReadRequest) -> logs::LogsReadResponse;
     /// What a report for the developers would hold, file by file.
     report_preview(Nothing) -> diagnostics::ReportPreview;
     /// Writes the report into a new folder.

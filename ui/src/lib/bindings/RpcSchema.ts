@@ -30,6 +30,8 @@ import type { KeyView } from "./KeyView";
 import type { KeysListResponse } from "./KeysListResponse";
 import type { KeysProtectRequest } from "./KeysProtectRequest";
 import type { KeysUnlockRequest } from "./KeysUnlockRequest";
+import type { LogsReadRequest } from "./LogsReadRequest";
+import type { LogsReadResponse } from "./LogsReadResponse";
 import type { MessageWithdrawRequest } from "./MessageWithdrawRequest";
 import type { MessageWithdrawn } from "./MessageWithdrawn";
 import type { ModelTestRequest } from "./ModelTestRequest";
@@ -158,6 +160,8 @@ export interface RpcSchema {
   checks_list: [Nothing, ChecksListResponse];
   /** Performs one check. */
   check_run: [CheckRunRequest, CheckRunResponse];
+  /** The newest entries of our logs. */
+  logs_read: [LogsReadRequest, LogsReadResponse];
   /** What a report for the developers would hold, file by file. */
   report_preview: [Nothing, ReportPreview];
   /** Writes the report into a new folder. */

@@ -2,7 +2,9 @@
 
 use openspace_store::RunStatus;
 
-use super::{Call, Caller, Nothing, Rpc, choice, payload, runs};
+use super::{
+    ApprovalView, Call, Caller, Nothing, Rpc, answers::ApprovalGetRequest, choice, payload, runs,
+};
 use crate::{App, control::controller, failure::Result};
 
 /// Runs shown under "recent".
@@ -155,6 +157,13 @@ impl Rpc {
     /// The hotkeys, and whether each works.
     pub async fn hotkeys(&self) -> Result<Vec<Hotkey>> {
         self.app.hotkeys_now().await
+    }
+
+    /// A question as it is now.
+    pub async fn question(&self, approval: &str) -> Result<ApprovalView> {
+        let approval = approval.to_owned();
+        let request = ApprovalGetRequest { approval };
+        self.of_a_window().approval_get(request).await
     }
 
     /// Some runs as they are now.

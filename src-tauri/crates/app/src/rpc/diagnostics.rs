@@ -224,7 +224,7 @@ impl App {
     }
 
     /// Our log files.
-    fn logs(&self) -> Vec<std::path::PathBuf> {
+    pub(super) fn logs(&self) -> Vec<std::path::PathBuf> {
         let entries = std::fs::read_dir(self.paths.data.join("logs"));
         let mut logs: Vec<_> = entries
             .into_iter()
@@ -238,7 +238,7 @@ impl App {
     }
 }
 
-fn end_of(path: &std::path::Path) -> std::io::Result<String> {
+pub(super) fn end_of(path: &std::path::Path) -> std::io::Result<String> {
     use std::io::{Read as _, Seek as _, SeekFrom};
 
     let mut file = std::fs::File::open(path)?;

@@ -144,13 +144,13 @@ impl Call<'_> {
             file: keys.file.display().to_string(),
             needs_passphrase: keys.needs_passphrase,
             problem: keys.problem,
-            session_possible: self.caller == Caller::Window,
+            session_possible: self.caller != Caller::Page,
         })
     }
 
     pub(super) async fn key_set(&self, request: KeySetRequest) -> Result<KeyView> {
         self.refuse_while_controlled(None).await?;
-        if request.session && self.caller != Caller::Window {
+        if request.session && self.caller == Caller::Page {
             return Err(Failure::new(
                 Code::InvalidRequest,
                 "this process executes no runs, so a key in its memory would help none",

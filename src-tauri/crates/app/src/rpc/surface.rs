@@ -97,7 +97,7 @@ impl Call<'_> {
         Ok(AppState {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             place: match self.caller {
-                super::Caller::Window => Place::Window,
+                super::Caller::Window | super::Caller::Untouched => Place::Window,
                 super::Caller::Page => Place::Page,
             },
             system: std::env::consts::OS.to_owned(),

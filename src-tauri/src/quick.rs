@@ -1,0 +1,107 @@
+//! The quick window: a task is typed and handed over, wherever the person is. Made hidden as soon as the
+//! main page is there, and only hidden afterwards: it takes the first key that is typed after its hotkey,
+//! and keeps what was not handed over.
+
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use openspace_app::desk;
+use tauri::{
+    AppHandle, Manager as _, WebviewWindow, WindowEvent, async_runtime, webview::PageLoadEvent,
+};
+
+/// Makes it, where a key opens it.
+pub(crate) fn prepare(app: &AppHandle) {
+    let app = app.clone();
+    // Under Windows a window that a call of a page makes would wait for that call.
+    async_runtime::spawn(async move {
+        let wanted = super::desk(&app).is_some_and(|desk| desk.opens_quickly());
+        if wanted
+            && app.get_webview_window(desk::QUICK).is_none()
+            && let Err(error) = make(&app)
+        {
+            tracing::warn!(%error, "the quick window cannot be made");
+        }
+    });
+}
+
+/// The system takes the focus away while a hotkey is down, so the window that the key is to close is
+/// gone for so long already.
+const JUST_NOW: Duration = Duration::from_millis(300);
+
+/// When it was hidden because the focus went elsewhere.
+#[derive(Default)]
+struct Left(Mutex<Option<Instant>>);
+
+impl Left {
+    fn when(&self) -> MutexGuard<'_, Option<Instant>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Shows it; takes it away where it already has the focus.
+pub(crate) fn turn(app: &AppHandle) {
+    let left = app.try_state::<Left>().and_then(|left| left.when().take());
+    if left.is_some_and(|left| left.elapsed() < JUST_NOW) {
+        return;
+    }
+    let window = app.get_webview_window(desk::QUICK);
+    if window.is_some_and(|window| window.is_focused().unwrap_or_default()) {
+        return hide(app);
+    }
+    if let Err(error) = show(app) {
+        tracing::warn!(%error, "the quick window does not open");
+    }
+}
+
+/// Takes it away; what had the focus before has it again.
+pub(crate) fn hide(app: &AppHandle) {
+    if let Some(window) = app.get_webview_window(desk::QUICK)
+        && let Err(error) = window.hide()
+    {
+        tracing::warn!(%error, "hiding the quick window");
+    }
+}
+
+fn show(app: &AppHandle) -> tauri::Result<()> {
+    let window = match app.get_webview_window(desk::QUICK) {
+        Some(window) => window,
+        None => make(app)?,
+    };
+    // A page that is not there yet says so itself when it is.
+    window.eval(script(&window).unwrap_or_default())?;
+    window.center()?;
+    window.show()?;
+    window.set_focus()
+}
+
+fn make(app: &AppHandle) -> tauri::Result<WebviewWindow> {
+    app.manage(Left::default());
+    let texts = super::desk(app).map(|desk| desk.texts());
+    let title = texts.as_ref().map(desk::quick_title).unwrap_or_default();
+    let builder = super::window::configured(app, desk::QUICK, &title, "quick.html")?;
+    let builder = builder.on_page_load(|window, load| {
+        if load.event() == PageLoadEvent::Finished
+            && let Err(error) = window.eval(script(&window).unwrap_or_default())
+        {
+            tracing::error!(%error, "filling the quick window");
+        }
+    });
+    let window = super::window::of_ours(app, builder)?;
+    let left = window.app_handle().clone();
+    window.on_window_event(move |event| {
+        // Whoever clicks elsewhere has left it.
+        if let WindowEvent::Focused(false) = event {
+            *left.state::<Left>().when() = Some(Instant::now());
+            hide(&left);
+        }
+    });
+    Ok(window)
+}
+
+fn script(window: &WebviewWindow) -> Option<String> {
+    let texts = super::desk(window)?.texts();
+    Some(format!("globalThis.show?.({})", desk::quick_texts(&texts)))
+}

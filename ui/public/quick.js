@@ -1,0 +1,103 @@
+// The quick window: a task is typed and handed over. It is no part of the main window's bundle, so that it
+// is there at once; what was typed stays until it was handed over.
+"use strict";
+
+const { invoke } = window.__TAURI_INTERNALS__;
+const part = (id) => document.getElementById(id);
+const WIDTH = 560;
+
+let texts = {};
+let busy = false;
+/** The same request sent twice is one run. */
+let key = crypto.randomUUID();
+
+globalThis.show = (said) => {
+  texts = said;
+  document.documentElement.lang = said.language;
+  document.title = said.title;
+  for (const name of ["label", "keys", "open"]) part(name).textContent = said[name];
+  follow();
+  tell("");
+  part("task").focus();
+  part("task").select();
+  fit();
+};
+
+/** Looks as the main window does, which keeps that in the storage they share. */
+function follow() {
+  let theme;
+  try {
+    theme = JSON.parse(localStorage.getItem("openspace-look") ?? "{}").theme;
+  } catch {
+    theme = undefined;
+  }
+  if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+}
+
+/** Makes field and window as high as they have to be. */
+function fit() {
+  const task = part("task");
+  task.style.height = "auto";
+  task.style.height = `${task.scrollHeight + 2}px`;
+  const { height } = document.querySelector("main").getBoundingClientRect();
+  const value = { Logical: { width: WIDTH, height: Math.ceil(height) } };
+  void invoke("plugin:window|set_size", { value });
+}
+
+/** Says what is in the way; nothing when that is empty. */
+function tell(trouble) {
+  part("trouble").textContent = trouble;
+  part("trouble").hidden = trouble === "";
+  part("open").hidden = trouble === "";
+}
+
+function leave(address) {
+  void invoke("leave", address ? { address } : {});
+}
+
+async function handOver() {
+  const task = part("task").value.trim();
+  if (task === "" || busy) return;
+  busy = true;
+  part("keys").textContent = texts.starting;
+  try {
+    const request = { task, idempotencyKey: key };
+    const { problems } = await invoke("rpc", { name: "run_preflight", request });
+    const blocking = problems.filter((problem) => problem.blocks);
+    if (blocking.length > 0) {
+      tell(
+        blocking.map(({ message, hint }) => [message, hint].filter(Boolean).join("\n")).join("\n"),
+      );
+      return;
+    }
+    await invoke("rpc", { name: "run_start", request });
+    key = crypto.randomUUID();
+    part("task").value = "";
+    leave();
+  } catch (failure) {
+    tell([failure?.message ?? String(failure), failure?.hint].filter(Boolean).join("\n"));
+  } finally {
+    busy = false;
+    part("keys").textContent = texts.keys;
+    fit();
+  }
+}
+
+part("task").addEventListener("input", () => {
+  tell("");
+  fit();
+});
+part("task").addEventListener("keydown", (event) => {
+  // The first Enter of whoever writes Chinese chooses characters.
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+  event.preventDefault();
+  void handOver();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && !event.isComposing) leave();
+});
+// What a hidden window was told of its size may be lost.
+window.addEventListener("focus", fit);
+part("form").addEventListener("submit", (event) => event.preventDefault());
+part("open").addEventListener("click", () => leave("openspace://tasks/new"));
