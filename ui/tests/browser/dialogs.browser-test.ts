@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import en from "../../messages/en.json";
 import zh from "../../messages/zh-Hans.json";
-import { Core } from "./core";
+import { Core, go } from "./core";
 import { shell } from "./model";
 import { LOOKS } from "./routes";
 import { violations } from "./serve";
@@ -38,42 +38,46 @@ const command = (key: keyof Words) => async (page: Page, words: Words) => {
   await page.keyboard.press("Enter");
 };
 
-const DIALOGS: [string, () => string, (page: Page, words: Words) => Promise<unknown>][] = [
-  ["the palette", () => "/tasks", (page) => page.keyboard.press("Control+k")],
-  ["the help", () => "/approvals", (page) => page.keyboard.press("F1")],
-  ["files", () => "/tasks", press("ui.composer.files")],
-  ["the folder", () => "/tasks", press("ui.composer.folder")],
-  ["an export", () => `/runs/${done}`, command("ui.command.export")],
-  ["a report", () => "/diagnostics", command("ui.command.report")],
+type Way = (page: Page, words: Words) => Promise<unknown>;
+
+/** Each with its title, the page it opens on, and how. */
+const DIALOGS: [string, keyof Words, () => string, Way][] = [
+  ["the palette", "ui.palette.title", () => "/tasks", (page) => page.keyboard.press("Control+k")],
+  ["the help", "ui.help.title", () => "/approvals", (page) => page.keyboard.press("F1")],
+  ["files", "ui.path.file", () => "/tasks", press("ui.composer.files")],
+  ["the folder", "ui.path.folder", () => "/tasks", press("ui.composer.folder")],
+  ["an export", "ui.export.title", () => `/runs/${done}`, command("ui.command.export")],
+  ["a report", "ui.report.title", () => "/diagnostics", command("ui.command.report")],
 ];
 
 describe.each(LOOKS)("62: in %s and %s", (theme, language) => {
   const words = WORDS[language] ?? en;
+  let page: Page;
 
-  async function open(hash: string): Promise<Page> {
+  beforeAll(async () => {
     await core.ask("setting_set", { key: "language", value: language });
-    const page = await core.open(hash, { dark: theme === "dark" });
+    page = await core.open("/tasks", { dark: theme === "dark" });
     await page.locator(`html[lang=${language}]`).waitFor();
-    await page.locator("main h1").first().waitFor();
-    return page;
-  }
+  });
+  afterAll(() => page.context().close());
 
   /** Every layer that lies over a page is usable by everybody. */
-  it.each(DIALOGS)("%s can be used by everybody", async (_name, hash, show) => {
-    const page = await open(hash());
+  it.each(DIALOGS)("%s can be used by everybody", async (_name, title, hash, show) => {
+    await go(page, hash());
     await show(page, words);
-    await page.getByRole("dialog").waitFor();
+    const dialog = page.getByRole("dialog", { name: words[title] });
+    await dialog.waitFor();
     expect(await violations(page)).toEqual([]);
-    await page.context().close();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
   });
 
   /** And so is the rule that an answer can make, which opens within its card. */
   it("a rule can be made by everybody", async () => {
-    const page = await open(`/approvals/${question}`);
+    await go(page, `/approvals/${question}`);
     await press("ui.approval.always")(page, words);
     await page.getByRole("form", { name: words["ui.rule.title"] }).waitFor();
     expect(await violations(page)).toEqual([]);
-    await page.context().close();
   });
 });
 
