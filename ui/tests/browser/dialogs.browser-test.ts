@@ -35,6 +35,7 @@ const press = (key: keyof Words) => (page: Page, words: Words) =>
 const command = (key: keyof Words) => async (page: Page, words: Words) => {
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: words["ui.palette.title"] }).fill(`>${words[key]}`);
+  await page.getByRole("option", { name: words[key] }).waitFor();
   await page.keyboard.press("Enter");
 };
 
