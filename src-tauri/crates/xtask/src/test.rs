@@ -53,7 +53,7 @@ pub(crate) fn all(arguments: &[String]) -> Result<ExitCode> {
         }
     }
     if arguments.is_empty() {
-        for script in ["test", "test:browser"] {
+        for script in ["test", "test:browser", "test:webkit"] {
             let mut command = ui::npm(&["run", "--silent", script])?;
             make_safe(&mut command, &home);
             command.env("OPENSPACE_BINARY", built("debug", "openspace")?);
