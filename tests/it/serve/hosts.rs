@@ -260,6 +260,10 @@ fn only_files_of_hosts_are_written() {
     let known = json!({ "place": { "host": "codex", "file": file }, "change": "unregister" });
     assert_eq!(desk.make(&known)["removesFile"], true);
     assert!(!file.exists());
+    let back = json!({ "place": { "host": "codex", "file": file }, "change": "undo" });
+    desk.make(&back);
+    assert!(file.exists(), "what was taken out can still be put back");
+    assert_eq!(desk.make(&known)["removesFile"], true);
     desk.served.finish();
 }
 

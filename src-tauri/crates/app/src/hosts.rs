@@ -148,6 +148,7 @@ impl App {
             most_tools: host.most_tools,
             skills: hosts.skills(host),
             would_start: hosts.wanted(),
+            entry: hosts.entry(host),
             snippet: hosts.snippet(host, false),
             lends,
             refuses,

@@ -80,6 +80,11 @@ impl Hosts {
         host.dialect.snippet(at, &host.entry(&self.wanted(), trust))
     }
 
+    /// Our entry alone as JSON, whatever the format of the host's file.
+    pub fn entry(&self, host: &Host) -> String {
+        host.entry(&self.wanted(), false).to_string()
+    }
+
     /// The folder of the host's skills, there or not.
     pub fn skills(&self, host: &Host) -> Option<PathBuf> {
         host.skills.and_then(|place| place.on(&self.machine))

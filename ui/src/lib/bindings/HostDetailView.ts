@@ -47,6 +47,10 @@ skillsThere: boolean,
  */
 wouldStart: HostLaunch, 
 /**
+ * Our entry alone, as JSON whatever the format of the file.
+ */
+entry: string, 
+/**
  * Our entry, to be pasted by hand.
  */
 snippet: string, 

@@ -95,6 +95,8 @@ payload! {
         pub skills_there: bool,
         /// What a new entry would start.
         pub would_start: HostLaunch,
+        /// Our entry alone, as JSON whatever the format of the file.
+        pub entry: String,
         /// Our entry, to be pasted by hand.
         pub snippet: String,
         /// Places in its file with something that it could lend us; never what.
@@ -427,12 +429,14 @@ fn scope(app: &App, place: &HostPlace) -> Result<HostScope> {
         }
         (Some(file), _) => {
             let file = PathBuf::from(file);
-            let known = app.host_others()?;
-            let known = known
+            let others = app.host_others()?;
+            let known = others
                 .iter()
                 .any(|other| other.host == place.host && other.file == file);
-            if known {
-                Ok(HostScope::File(file))
+            let scope = HostScope::File(file.clone());
+            // What was just taken out of a file can still be put back.
+            if known || app.host_undoable(&place.host, scope.clone()).is_some() {
+                Ok(scope)
             } else {
                 let message = format!("{} was never written into", file.display());
                 Err(Failure::new(Code::InvalidRequest, message))
@@ -468,6 +472,7 @@ fn detail_view(app: &App, detail: HostDetail, scope: HostScope) -> HostDetailVie
         skills_there: detail.skills.as_ref().is_some_and(|path| path.is_dir()),
         skills: detail.skills.map(|path| path.display().to_string()),
         would_start: detail.would_start.into(),
+        entry: detail.entry,
         snippet: detail.snippet,
         lends: detail.lends.into_iter().map(|it| it.place).collect(),
         refuses: detail.refuses,
