@@ -158,6 +158,8 @@ describe("insights", () => {
 const ROUTES = [
   "/approvals",
   "/insights",
+  "/hosts",
+  "/hosts/codex",
   "/diagnostics",
   "/settings/general",
   "/settings/models",
