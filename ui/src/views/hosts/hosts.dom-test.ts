@@ -311,6 +311,28 @@ describe("the details", () => {
     expect(panel.getByText(/did not answer initialize within 15 s/)).toBeTruthy();
   });
 
+  /** An entry that is there already can be told not to be asked about, or to start this copy. */
+  it("offer what else the entry can say", async () => {
+    list = [host("codex", "registered", { startsAnother: true })];
+    backend.answers.host_detail = () => detail({ canTrust: true });
+    backend.answers.host_preview = ({ trust, force }) =>
+      preview({ effect: trust || force ? "replace" : "nothing", diff: [] });
+    open({ name: "hosts", id: "codex" });
+    await press("Change the entry…");
+    const shown = await dialog();
+    expect(await shown.findByText(/registered already/)).toBeTruthy();
+    expect(screen.queryByRole("button", { name: "Write change" })).toBeNull();
+    await user.click(await shown.findByRole("switch", { name: /does not ask/ }));
+    expect(await screen.findByRole("button", { name: "Write change" })).toBeTruthy();
+    await user.click(shown.getByRole("switch", { name: /does not ask/ }));
+    await press("Start this copy instead");
+    await press("Write change");
+    expect(backend.requests("host_change").map(({ request }) => request)).toMatchObject([
+      { change: "register", force: true, trust: false },
+    ]);
+    expect(await violations()).toEqual([]);
+  });
+
   /** Keys act on the host whose details are open, and only where they make sense. */
   it("are reached and left with keys", async () => {
     open({ name: "hosts", id: "cursor" });
