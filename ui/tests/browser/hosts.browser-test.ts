@@ -9,7 +9,8 @@ import {
 import { dirname, join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Core } from "./core";
+import { Core, go } from "./core";
+import { LOOKS } from "./routes";
 import { violations } from "./serve";
 
 let core: Core;
@@ -301,19 +302,14 @@ it("works with the keyboard alone", async () => {
   await page.context().close();
 });
 
-describe.each([
-  ["light", "en"],
-  ["light", "zh-Hans"],
-  ["dark", "en"],
-  ["dark", "zh-Hans"],
-])("in %s and %s", (theme, language) => {
+describe.each(LOOKS)("in %s and %s", (theme, language) => {
   /** The list, the details and every kind of dialog are usable by everybody. */
   it("is accessible", async () => {
     await core.ask("setting_set", { key: "language", value: language });
     const page = await core.open("/hosts", { dark: theme === "dark" });
     await page.locator(`html[lang=${language}]`).waitFor();
     for (const host of ["codex", "cursor", "gemini", "kiro"]) {
-      await page.evaluate((host) => (location.hash = `#/hosts/${host}`), host);
+      await go(page, `/hosts/${host}`);
       await page.locator(`[data-panel=${host}] dl`).waitFor();
       expect(await violations(page), host).toEqual([]);
       await row(page, host).getByRole("button").first().click();

@@ -122,8 +122,8 @@ impl Plan {
         let Ok(said) = self.host.dialect.read(&self.contents.text) else {
             return 0;
         };
-        let map = self.host.at(&said).path.iter();
-        let map = map.fold(Some(&said), |value, key| value?.get(key));
+        let mut path = self.host.at(&said).path.iter();
+        let map = path.try_fold(&said, |value, key| value.get(key));
         let servers = map.and_then(Value::as_object);
         servers.map_or(0, |servers| {
             servers.keys().filter(|name| *name != NAME).count()

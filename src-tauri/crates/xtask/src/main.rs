@@ -37,7 +37,7 @@ Commands:
   test --hosts                 Register with real agent programs, downloaded once, and let them ask us
   test --mcp                   Try the MCP server with the official conformance suite, the Inspector and the Python
                                clients; downloads them from npm and PyPI
-  bench NAME [--json] [--quick] Measure against the budgets; NAME is gui or store
+  bench NAME [--json] [--quick] Measure against the budgets; NAME is gui, mcp, store or ui
   bindings                     Generate the TypeScript of the windows' calls
   package [-- ARGS]            Build what is installed: a .deb here (ARGS go to `tauri build`)
   check                        Formatting and lints, as the pipeline wants them
