@@ -15,6 +15,7 @@ use crate::rig::Rig;
 mod client;
 mod door;
 mod edits;
+mod hosts;
 mod runs;
 
 use client::{Client, Reply};

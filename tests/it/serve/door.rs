@@ -338,6 +338,20 @@ fn answers_are_refused_while_a_run_has_control() {
         )
         .expect_err("refused");
     assert_eq!(refused["code"], "forbidden", "{refused}");
+    let codex = json!({ "place": { "host": "codex" }, "change": "register", "create": true });
+    let shown = served.call("host_preview", codex.clone());
+    for (name, request) in [
+        (
+            "host_change",
+            json!({ "request": codex, "fingerprint": shown["fingerprint"] }),
+        ),
+        ("host_verify", json!({ "host": "codex" })),
+        ("host_program", json!({ "renew": true })),
+    ] {
+        let refused = served.client.call(name, request).expect_err("refused");
+        assert_eq!(refused["code"], "forbidden", "{name}: {refused}");
+    }
+    assert!(!served.rig.home.home().join(".codex").exists());
     assert_eq!(served.status(&deleting), "needs_approval");
     assert_eq!(answer(Value::Null).expect("a no is taken")["counted"], true);
     served.wait_status(&deleting, "done");

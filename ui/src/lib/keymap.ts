@@ -1,6 +1,14 @@
 /** Where a key works: everywhere, or on one page. */
 export type Context =
-  "global" | "tasks" | "run" | "approvals" | "insights" | "diagnostics" | "settings" | "welcome";
+  | "global"
+  | "tasks"
+  | "run"
+  | "approvals"
+  | "insights"
+  | "hosts"
+  | "diagnostics"
+  | "settings"
+  | "welcome";
 
 export interface Binding {
   /** `Mod` is Command on a Mac and Control elsewhere. */
@@ -21,6 +29,7 @@ export const COMMANDS = {
   section2: { keys: ["Mod+2"], context: "global" },
   section3: { keys: ["Mod+3"], context: "global" },
   section4: { keys: ["Mod+4"], context: "global" },
+  section5: { keys: ["Mod+5"], context: "global" },
   region: { keys: ["F6"], context: "global" },
   nextApproval: { keys: ["F7"], context: "global", palette: true },
   focusStop: { keys: ["F8"], context: "global" },
@@ -55,6 +64,12 @@ export const COMMANDS = {
   export: { keys: [], context: "run", palette: true },
 
   findSetting: { keys: ["/", "Mod+F"], context: "settings", palette: true },
+
+  hostDown: { keys: ["J"], context: "hosts" },
+  hostUp: { keys: ["K"], context: "hosts" },
+  hostRegister: { keys: ["R"], context: "hosts", palette: true },
+  hostUnregister: { keys: ["X"], context: "hosts", palette: true },
+  hostTest: { keys: ["T"], context: "hosts", palette: true },
 
   checkAgain: { keys: ["R"], context: "diagnostics", palette: true },
   report: { keys: [], context: "diagnostics", palette: true },

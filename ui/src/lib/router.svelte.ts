@@ -4,6 +4,7 @@ export type Route =
   | { name: "run"; id: string; step?: number }
   | { name: "approvals"; id?: string }
   | { name: "insights" }
+  | { name: "hosts"; id?: string; file?: string }
   | { name: "diagnostics" }
   | { name: "settings"; section: string }
   | { name: "welcome"; step?: string }
@@ -30,6 +31,11 @@ export function parse(hash: string): Route {
       return second ? { name: "approvals", id: second } : { name: "approvals" };
     case "insights":
       return { name: "insights" };
+    case "hosts": {
+      if (!second) return { name: "hosts" };
+      const file = parameters.get("file");
+      return file ? { name: "hosts", id: second, file } : { name: "hosts", id: second };
+    }
     case "diagnostics":
       return { name: "diagnostics" };
     case "settings":
@@ -52,6 +58,10 @@ export function href(route: Route): string {
       return route.id ? `#/approvals/${encodeURIComponent(route.id)}` : "#/approvals";
     case "insights":
       return "#/insights";
+    case "hosts": {
+      const file = route.file ? `?file=${encodeURIComponent(route.file)}` : "";
+      return route.id ? `#/hosts/${encodeURIComponent(route.id)}${file}` : "#/hosts";
+    }
     case "diagnostics":
       return "#/diagnostics";
     case "settings":

@@ -10,6 +10,7 @@ type Loader = () => Promise<{ default: View }>;
 const LATER = import.meta.glob<{ default: View }>([
   "../views/approvals/ApprovalsView.svelte",
   "../views/insights/InsightsView.svelte",
+  "../views/hosts/HostsView.svelte",
   "../views/diagnostics/DiagnosticsView.svelte",
   "../views/settings/SettingsView.svelte",
   "../views/welcome/WelcomeView.svelte",

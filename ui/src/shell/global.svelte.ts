@@ -77,6 +77,7 @@ export const globalCommands: Parameters<typeof commands.provide>[0] = {
   section2: section(1),
   section3: section(2),
   section4: section(3),
+  section5: section(4),
   region: nextRegion,
   nextApproval,
   focusStop: () => document.querySelector<HTMLElement>("[data-stop]")?.focus(),

@@ -1,4 +1,5 @@
 import Activity from "@lucide/svelte/icons/activity";
+import Cable from "@lucide/svelte/icons/cable";
 import ChartNoAxesColumn from "@lucide/svelte/icons/chart-no-axes-column";
 import ListChecks from "@lucide/svelte/icons/list-checks";
 import Settings from "@lucide/svelte/icons/settings-2";
@@ -14,7 +15,7 @@ export interface Section {
   names: readonly RouteName[];
   label: MessageKey;
   icon: Component<{ size?: number; strokeWidth?: number; "aria-hidden"?: "true" }>;
-  group: "work" | "system";
+  group: "work" | "connect" | "system";
 }
 
 const ALL: readonly Section[] = [
@@ -31,6 +32,13 @@ const ALL: readonly Section[] = [
     label: "ui.nav.insights",
     icon: ChartNoAxesColumn,
     group: "work",
+  },
+  {
+    route: { name: "hosts" },
+    names: ["hosts"],
+    label: "ui.nav.hosts",
+    icon: Cable,
+    group: "connect",
   },
   {
     route: { name: "diagnostics" },

@@ -13,6 +13,8 @@ export function titleOf(route: Route): string {
       return t("ui.nav.approvals");
     case "insights":
       return t("ui.nav.insights");
+    case "hosts":
+      return t("ui.nav.hosts");
     case "diagnostics":
       return t("ui.nav.diagnostics");
     case "settings":

@@ -3,6 +3,8 @@ export const ROUTES = [
   "/tasks",
   "/approvals",
   "/insights",
+  "/hosts",
+  "/hosts/codex",
   "/diagnostics",
   "/settings/general",
   "/settings/models",

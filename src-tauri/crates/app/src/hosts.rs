@@ -3,6 +3,7 @@
 //! What is told of their files is what concerns us. Whoever was started by a run may use none of
 //! this: a host's file decides what a host may do.
 
+mod change;
 mod failure;
 mod view;
 
@@ -15,10 +16,11 @@ use openspace_hosts::{
 };
 use openspace_llm::provider::{PROVIDERS, Provider, Wire};
 
+pub use change::{DiffLine, DiffRow, HostAction, HostPreview, HostWritten};
 pub use openspace_hosts::Launch;
 pub use view::{HostChange, HostCheck, HostDetail, HostSeen, HostState, Lendable};
 
-use crate::{App, Failure, failure::Result, redact::Redaction};
+use crate::{App, Failure, failure::Result};
 
 /// How long a server may take to answer, where nothing else is said.
 pub const HOST_PATIENCE: Duration = Duration::from_secs(15);
@@ -77,6 +79,42 @@ impl App {
             .collect())
     }
 
+    /// How the files of projects and profiles stand that were written into.
+    pub fn host_others(&self) -> Result<Vec<HostState>> {
+        self.refuse_runs("look at hosts")?;
+        let reports = self
+            .hosts()
+            .others()
+            .map_err(|error| self.host_failure(&error))?;
+        Ok(reports
+            .into_iter()
+            .map(|report| self.host_state(report))
+            .collect())
+    }
+
+    /// When the last change to a host's file was made, if it can still be taken back.
+    pub fn host_undoable(&self, id: &str, scope: HostScope) -> Option<i64> {
+        let host = openspace_hosts::find(id).ok()?;
+        // A file that cannot be read has nothing that could be taken back.
+        self.hosts().undoable(host, &scope.into()).ok().flatten()
+    }
+
+    /// The copy of our program that entries start, if it was missing or out of date; it is copied
+    /// anew if `renew`.
+    pub fn stale_host_program(&self, renew: bool) -> Result<Option<PathBuf>> {
+        self.refuse_runs("look at hosts")?;
+        let hosts = self.hosts();
+        let stale = hosts
+            .stale_copy()
+            .map_err(|error| self.host_failure(&error))?;
+        if renew && stale.is_some() {
+            hosts
+                .renew_copy()
+                .map_err(|error| self.host_failure(&error))?;
+        }
+        Ok(stale)
+    }
+
     /// Everything about one host, with the entry it would get.
     pub fn host_detail(&self, id: &str, scope: HostScope) -> Result<HostDetail> {
         self.refuse_runs("look at hosts")?;
@@ -110,6 +148,7 @@ impl App {
             most_tools: host.most_tools,
             skills: hosts.skills(host),
             would_start: hosts.wanted(),
+            entry: hosts.entry(host),
             snippet: hosts.snippet(host, false),
             lends,
             refuses,
@@ -170,7 +209,7 @@ impl App {
             let done = done.map_err(explained)?;
             (done.plan, done.backup)
         };
-        let (diff, _) = Redaction::new(&self.environment)?.apply(&plan.diff());
+        let diff = self.host_diff(&plan)?;
         Ok(HostChange {
             host: host.id,
             name: host.name,

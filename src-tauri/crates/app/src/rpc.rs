@@ -22,6 +22,7 @@ pub mod diagnostics;
 pub mod edits;
 pub mod exports;
 mod files;
+pub mod hosts;
 pub mod insights;
 pub mod keys;
 pub mod logs;
@@ -285,6 +286,19 @@ rpc! {
     report_preview(Nothing) -> diagnostics::ReportPreview;
     /// Writes the report into a new folder.
     report_create(diagnostics::ReportCreateRequest) -> exports::RunExported;
+
+    /// Agent programs on this machine that can use us, and how each stands.
+    hosts_list(Nothing) -> hosts::HostsListResponse;
+    /// Everything about one of them, with the entry it would get.
+    host_detail(hosts::HostPlace) -> hosts::HostDetailView;
+    /// What a change would do to the file of a host. Writes nothing.
+    host_preview(hosts::HostChangeRequest) -> hosts::HostPreviewView;
+    /// Makes a change that was shown, if it is still the same; else shows what it would be now.
+    host_change(hosts::HostApplyRequest) -> hosts::HostApplied;
+    /// Starts what a host's file says, as the host would, and tells what was seen.
+    host_verify(hosts::HostPlace) -> hosts::HostSeenView;
+    /// Whether the program that entries start is missing or out of date; copies it anew.
+    host_program(hosts::HostProgramRequest) -> hosts::HostProgram;
 
     /// What runs took and how they came out, by day.
     insights_get(insights::InsightsRequest) -> insights::Insights;

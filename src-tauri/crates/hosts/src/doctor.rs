@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use crate::{Error, Host, Hosts, Options, Scope, State};
+use crate::{Error, Host, Hosts, Options, Report, Scope, State};
 
 /// What was found with a host that knows us, or should.
 #[derive(Debug)]
@@ -61,16 +61,9 @@ impl Hosts {
         for (host, scope) in targets {
             reports.push((self.look(host, &scope)?, scope));
         }
-        let copy = self.launcher.path.to_string_lossy().into_owned();
-        let uses_copy = reports.iter().any(|(report, _)| {
-            report
-                .launch
-                .as_ref()
-                .is_some_and(|launch| launch.command == copy)
-        });
-        let stale = self.launcher.is_copy() && uses_copy && !self.launcher.is_current();
+        let stale = self.is_stale(reports.iter().map(|(report, _)| report));
         if stale && !dry_run {
-            self.launcher.make()?;
+            self.renew_copy()?;
         }
         let mut findings = Vec::new();
         for (report, scope) in reports {
@@ -93,6 +86,30 @@ impl Hosts {
             stale_copy: stale.then(|| self.launcher.path.clone()),
             findings,
         })
+    }
+
+    /// The copy of our program that entries start, when it is missing or out of date.
+    pub fn stale_copy(&self) -> Result<Option<PathBuf>, Error> {
+        let reports: Vec<_> = self.all()?.into_iter().chain(self.others()?).collect();
+        let stale = self.is_stale(reports.iter());
+        Ok(stale.then(|| self.launcher.path.clone()))
+    }
+
+    /// Copies our program anew to where entries start it.
+    ///
+    /// # Errors
+    /// [`Error::NoLauncher`] when it cannot be copied.
+    pub fn renew_copy(&self) -> Result<(), Error> {
+        self.launcher.make().map(drop)
+    }
+
+    fn is_stale<'a>(&self, mut reports: impl Iterator<Item = &'a Report>) -> bool {
+        let copy = self.launcher.path.to_string_lossy();
+        let uses_copy = reports.any(|report| {
+            let launch = report.launch.as_ref();
+            launch.is_some_and(|launch| launch.command == copy)
+        });
+        self.launcher.is_copy() && uses_copy && !self.launcher.is_current()
     }
 
     fn cure(&self, host: &'static Host, scope: &Scope, now: Timestamp) -> Cure {

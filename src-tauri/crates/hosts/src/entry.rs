@@ -9,6 +9,7 @@ use crate::{
     Host,
     dialect::Step,
     host::{Command, Shape},
+    mask::{self, MASK},
 };
 
 /// What our entry is called in every host.
@@ -23,7 +24,7 @@ pub struct Launch {
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Variables, none of them secret.
+    /// Variables; those of a new entry are not secret.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
 }
@@ -39,6 +40,17 @@ impl Launch {
                 Some("openspace-mcp") => self.args.is_empty() || self.args == ARGUMENTS,
                 _ => false,
             }
+    }
+
+    /// To be shown: a person may have added variables that are secret.
+    #[must_use]
+    pub fn without_secrets(mut self) -> Self {
+        for (name, value) in &mut self.env {
+            if mask::holds_secret(name) {
+                MASK.clone_into(value);
+            }
+        }
+        self
     }
 
     /// Starts the same: what a person added to the variables does not count.
@@ -212,6 +224,16 @@ mod tests {
             host("codex").entry(&launch(), true)["default_tools_approval_mode"],
             "approve"
         );
+    }
+
+    /// Of variables that a person added to our entry, secret ones are not shown.
+    #[test]
+    fn added_secrets_are_not_shown() {
+        let mut added = launch();
+        added.env.insert("MY_API_KEY".into(), "sk-1".into());
+        let shown = added.without_secrets().env;
+        assert_eq!(shown["MY_API_KEY"], "…");
+        assert_eq!(shown["OPENSPACE_HOME"], "/data");
     }
 
     /// A program of another system that has our name is not taken for ours.

@@ -154,6 +154,12 @@ pub enum Error {
         /// Why not.
         source: io::Error,
     },
+    /// There is no change of ours to take back, or somebody changed the file since.
+    #[error("there is no change to {} that could be taken back", path.display())]
+    NothingToUndo {
+        /// The file.
+        path: PathBuf,
+    },
     /// Our own list of what was registered cannot be used.
     #[error("{} cannot be used: {message}", path.display())]
     Ledger {

@@ -96,6 +96,26 @@ impl Contents {
         self.stamp.is_some()
     }
 
+    /// What tells these bytes from others; none where there is no file.
+    pub(crate) fn hash(&self) -> Option<String> {
+        self.stamp
+            .as_ref()
+            .map(|stamp| stamp.hash.to_hex().to_string())
+    }
+
+    /// The same for the bytes that the file would have with another text.
+    pub(crate) fn hash_with(&self, text: &str) -> String {
+        blake3::hash(&self.bytes(text)).to_hex().to_string()
+    }
+
+    /// With the mark in front that `other` has, or without.
+    pub(crate) fn marked_as(self, other: &Self) -> Self {
+        Self {
+            mark: other.mark,
+            ..self
+        }
+    }
+
     /// The file with this text would say this, byte for byte.
     fn bytes(&self, text: &str) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(text.len() + 3);

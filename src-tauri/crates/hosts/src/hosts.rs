@@ -49,6 +49,14 @@ impl Hosts {
             .collect()
     }
 
+    /// How the files of projects and profiles stand that were written into.
+    pub fn others(&self) -> Result<Vec<Report>, Error> {
+        self.other_files()?
+            .into_iter()
+            .map(|(host, file)| self.look(host, &Scope::File(file)))
+            .collect()
+    }
+
     /// What a new entry would start. The variable is given because hosts pass next to none of ours.
     pub fn wanted(&self) -> Launch {
         let home = self.machine.environment.has("OPENSPACE_HOME");
@@ -70,6 +78,11 @@ impl Hosts {
             name: NAME,
         };
         host.dialect.snippet(at, &host.entry(&self.wanted(), trust))
+    }
+
+    /// Our entry alone as JSON, whatever the format of the host's file.
+    pub fn entry(&self, host: &Host) -> String {
+        host.entry(&self.wanted(), false).to_string()
     }
 
     /// The folder of the host's skills, there or not.

@@ -32,16 +32,34 @@ pub(crate) struct Record {
     pub(crate) at: i64,
 }
 
+/// The last change that was made to a file, as far as it is needed to take it back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Change {
+    /// The file, as it was asked for.
+    pub(crate) file: PathBuf,
+    /// The copy from before; none where there was no file.
+    pub(crate) backup: Option<PathBuf>,
+    /// What tells the bytes that were written from others; none where the file was removed.
+    pub(crate) after: Option<String>,
+    /// What was known of the file before.
+    pub(crate) record: Option<Record>,
+    /// When, in milliseconds since 1970.
+    pub(crate) at: i64,
+}
+
 /// The list of all of them, a file of ours.
 #[derive(Debug, Clone)]
 pub(crate) struct Ledger {
     path: PathBuf,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Stored {
     version: u32,
     entries: Vec<Record>,
+    /// At most one for each file.
+    #[serde(default)]
+    changes: Vec<Change>,
 }
 
 impl Ledger {
@@ -53,16 +71,20 @@ impl Ledger {
 
     /// Everything that was written and not removed.
     pub(crate) fn read(&self) -> Result<Vec<Record>, Error> {
+        Ok(self.stored()?.entries)
+    }
+
+    fn stored(&self) -> Result<Stored, Error> {
         let text = match fs::read_to_string(&self.path) {
             Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Stored::default()),
             Err(error) => return Err(self.unusable(&error)),
         };
         let stored: Stored = serde_json::from_str(&text).map_err(|error| self.unusable(&error))?;
         if stored.version > VERSION {
             return Err(self.unusable(&"it was written by a newer version of this program"));
         }
-        Ok(stored.entries)
+        Ok(stored)
     }
 
     /// What was written into a file.
@@ -70,33 +92,35 @@ impl Ledger {
         Ok(self.read()?.into_iter().find(|record| record.file == file))
     }
 
-    /// Puts a record in the place of what is known of its file.
-    pub(crate) fn put(&self, record: Record) -> Result<(), Error> {
-        self.change(|entries| {
-            entries.retain(|other| other.file != record.file);
-            entries.push(record);
+    /// The last change to a file.
+    pub(crate) fn last_change(&self, file: &Path) -> Result<Option<Change>, Error> {
+        let changes = self.stored()?.changes.into_iter();
+        Ok(changes.rev().find(|change| change.file == file))
+    }
+
+    /// Puts these in the place of everything that is known of a file.
+    pub(crate) fn put(
+        &self,
+        file: &Path,
+        record: Option<Record>,
+        change: Option<Change>,
+    ) -> Result<(), Error> {
+        self.edit(|stored| {
+            stored.entries.retain(|other| other.file != file);
+            stored.entries.extend(record);
+            stored.changes.retain(|other| other.file != file);
+            stored.changes.extend(change);
         })
     }
 
-    /// Forgets a file.
-    pub(crate) fn forget(&self, file: &Path) -> Result<(), Error> {
-        if self.find(file)?.is_none() {
-            return Ok(());
-        }
-        self.change(|entries| entries.retain(|other| other.file != file))
-    }
-
-    fn change(&self, edit: impl FnOnce(&mut Vec<Record>)) -> Result<(), Error> {
+    fn edit(&self, edit: impl FnOnce(&mut Stored)) -> Result<(), Error> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         openspace_config::paths::create_private(folder).map_err(|error| self.unusable(&error))?;
         // Two processes that write into two hosts at once must not lose one of them.
         let _lock = lock(folder).map_err(|error| self.unusable(&error))?;
-        let mut entries = self.read()?;
-        edit(&mut entries);
-        let stored = Stored {
-            version: VERSION,
-            entries,
-        };
+        let mut stored = self.stored()?;
+        edit(&mut stored);
+        stored.version = VERSION;
         let text = serde_json::to_string_pretty(&stored).map_err(|error| self.unusable(&error))?;
         let write = || -> io::Result<()> {
             let mut staged = tempfile::NamedTempFile::new_in(folder)?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-const MASK: &str = "…";
+pub(crate) const MASK: &str = "…";
 /// Parts of names whose values are secret.
 const WORDS: [&str; 7] = [
     "KEY",
@@ -14,7 +14,7 @@ const WORDS: [&str; 7] = [
     "CREDENTIAL",
 ];
 
-fn holds_secret(name: &str) -> bool {
+pub(crate) fn holds_secret(name: &str) -> bool {
     let name = name.to_uppercase();
     WORDS.iter().any(|word| name.contains(word))
 }

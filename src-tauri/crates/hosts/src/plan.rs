@@ -1,5 +1,7 @@
 //! Changes to a host's file: worked out, shown, made.
 
+mod undo;
+
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -11,13 +13,14 @@ use crate::{
     Error, Host, Hosts, Launch, Scope, State,
     check::{Verdict, ask},
     dialect::{At, Splice, find},
+    entry::NAME,
     file::{
         Contents,
         backup::Backups,
         lock::{FolderLock, pause},
     },
     host::Lock,
-    ledger::Record,
+    ledger::{Change, Record},
     mask,
 };
 
@@ -47,6 +50,8 @@ pub enum Kind {
     Repair,
     /// It removes our entry.
     Remove,
+    /// It brings back the file from before the last change.
+    Undo,
     /// Nothing has to be done.
     Nothing,
 }
@@ -59,6 +64,7 @@ impl Kind {
             Self::Replace => "replace",
             Self::Repair => "repair",
             Self::Remove => "remove",
+            Self::Undo => "undo",
             Self::Nothing => "nothing",
         }
     }
@@ -109,6 +115,37 @@ impl Plan {
     /// The file goes away, since it holds nothing but our entry.
     pub fn removes_file(&self) -> bool {
         self.after.is_none()
+    }
+
+    /// How many other servers the file has.
+    pub fn other_servers(&self) -> usize {
+        let Ok(said) = self.host.dialect.read(&self.contents.text) else {
+            return 0;
+        };
+        let mut path = self.host.at(&said).path.iter();
+        let map = path.try_fold(&said, |value, key| value.get(key));
+        let servers = map.and_then(Value::as_object);
+        servers.map_or(0, |servers| {
+            servers.keys().filter(|name| *name != NAME).count()
+        })
+    }
+
+    /// What tells this change from every other: what the file says now, and what it would say.
+    /// Whoever was shown the change can so make exactly that one, and no other.
+    pub fn fingerprint(&self) -> String {
+        let after = self.after.as_deref();
+        let after = after.map(|text| self.contents.hash_with(text));
+        let mut hasher = blake3::Hasher::new();
+        for part in [
+            self.kind.id().as_bytes(),
+            self.file.as_os_str().as_encoded_bytes(),
+            self.contents.hash().unwrap_or_default().as_bytes(),
+            after.unwrap_or_default().as_bytes(),
+        ] {
+            hasher.update(&part.len().to_le_bytes());
+            hasher.update(part);
+        }
+        hasher.finalize().to_hex().to_string()
     }
 }
 
@@ -182,7 +219,7 @@ impl Hosts {
         let record = match kind {
             Kind::Nothing => None,
             Kind::Repair => Some(repaired(record, host, &contents, &after, at, &wanted, now)),
-            Kind::Add | Kind::Replace | Kind::Remove => {
+            Kind::Add | Kind::Replace | Kind::Remove | Kind::Undo => {
                 let missing = at.path.len() - depth(&said, at.path);
                 Some(Record {
                     host: host.id.to_owned(),
@@ -291,8 +328,8 @@ impl Hosts {
             return Ok(Done { plan, backup: None });
         }
         // What was written must be known later, so this must work before anything is written.
-        self.ledger.read()?;
-        if plan.kind != Kind::Remove {
+        let known = self.ledger.find(&plan.file)?;
+        if plan.record.is_some() {
             self.launcher.make()?;
         }
         let accepted = |host: &Host| {
@@ -326,10 +363,15 @@ impl Hosts {
                 message,
             });
         }
-        match plan.record.clone() {
-            Some(record) => self.ledger.put(record)?,
-            None => self.ledger.forget(&plan.file)?,
-        }
+        let after = plan.after.as_deref();
+        let change = (plan.kind != Kind::Undo).then(|| Change {
+            file: plan.file.clone(),
+            backup: backup.clone(),
+            after: after.map(|text| plan.contents.hash_with(text)),
+            record: known,
+            at: now.as_millisecond(),
+        });
+        self.ledger.put(&plan.file, plan.record.clone(), change)?;
         Ok(Done { plan, backup })
     }
 
@@ -338,7 +380,8 @@ impl Hosts {
         let said = plan.host.dialect.read(&plan.contents.text);
         let gone = said.is_ok_and(|said| find(&said, plan.host.at(&said)).is_none());
         if gone {
-            self.ledger.forget(&plan.file)?;
+            let change = self.ledger.last_change(&plan.file)?;
+            self.ledger.put(&plan.file, None, change)?;
         }
         Ok(())
     }

@@ -19,6 +19,16 @@ import type { ChecksListResponse } from "./ChecksListResponse";
 import type { DemoStartRequest } from "./DemoStartRequest";
 import type { ExportPreview } from "./ExportPreview";
 import type { Failure } from "./Failure";
+import type { HostApplied } from "./HostApplied";
+import type { HostApplyRequest } from "./HostApplyRequest";
+import type { HostChangeRequest } from "./HostChangeRequest";
+import type { HostDetailView } from "./HostDetailView";
+import type { HostPlace } from "./HostPlace";
+import type { HostPreviewView } from "./HostPreviewView";
+import type { HostProgram } from "./HostProgram";
+import type { HostProgramRequest } from "./HostProgramRequest";
+import type { HostSeenView } from "./HostSeenView";
+import type { HostsListResponse } from "./HostsListResponse";
 import type { HotkeysListResponse } from "./HotkeysListResponse";
 import type { Insights } from "./Insights";
 import type { InsightsRequest } from "./InsightsRequest";
@@ -166,6 +176,18 @@ export interface RpcSchema {
   report_preview: [Nothing, ReportPreview];
   /** Writes the report into a new folder. */
   report_create: [ReportCreateRequest, RunExported];
+  /** Agent programs on this machine that can use us, and how each stands. */
+  hosts_list: [Nothing, HostsListResponse];
+  /** Everything about one of them, with the entry it would get. */
+  host_detail: [HostPlace, HostDetailView];
+  /** What a change would do to the file of a host. Writes nothing. */
+  host_preview: [HostChangeRequest, HostPreviewView];
+  /** Makes a change that was shown, if it is still the same; else shows what it would be now. */
+  host_change: [HostApplyRequest, HostApplied];
+  /** Starts what a host's file says, as the host would, and tells what was seen. */
+  host_verify: [HostPlace, HostSeenView];
+  /** Whether the program that entries start is missing or out of date; copies it anew. */
+  host_program: [HostProgramRequest, HostProgram];
   /** What runs took and how they came out, by day. */
   insights_get: [InsightsRequest, Insights];
   /** Starts the recorded demo. */

@@ -92,6 +92,9 @@ impl App {
                 "different",
                 vec![path(file), ("entry", entry.clone())],
             ),
+            Error::NothingToUndo { path: file } => {
+                (Code::WrongState, "nothing_to_undo", vec![path(file)])
+            }
             Error::Refused { host, message } => (
                 Code::Unavailable,
                 "refused",

@@ -53,6 +53,8 @@ pub struct HostDetail {
     pub skills: Option<PathBuf>,
     /// What a new entry would start.
     pub would_start: Launch,
+    /// Our entry alone, as JSON.
+    pub entry: String,
     /// Our entry, to be pasted by hand.
     pub snippet: String,
     /// What it could lend us.
@@ -138,7 +140,7 @@ impl HostSeen {
         Self {
             host: host.id,
             name: host.name,
-            started: seen.launch,
+            started: seen.launch.without_secrets(),
             variables: seen.variables,
             server: seen.server,
             protocol: seen.protocol,
@@ -193,7 +195,10 @@ impl App {
             starts_another: starts_another(&report.state),
             file: report.file,
             found_by: report.sign,
-            starts: report.launch.filter(|_| report.state.is_registered()),
+            starts: report
+                .launch
+                .filter(|_| report.state.is_registered())
+                .map(Launch::without_secrets),
             other_entry: match &report.state {
                 State::Different { entry } => Some(entry.clone()),
                 _ => None,

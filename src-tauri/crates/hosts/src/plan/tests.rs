@@ -1,3 +1,5 @@
+mod undo;
+
 use std::{fs, path::Path};
 
 use jiff::Timestamp;
