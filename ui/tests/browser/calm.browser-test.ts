@@ -71,6 +71,8 @@ it("65: loses no action at 200 %", async () => {
   await deny.scrollIntoViewIfNeeded();
   await deny.click();
   await page.getByText("Denied", { exact: true }).waitFor();
+  // The list stands still once nothing goes on.
+  await core.ended(run);
   await go(page, "/tasks");
   await page.getByRole("list", { name: "Runs" }).waitFor();
   // Rows are drawn when they are looked at.
