@@ -85,6 +85,7 @@ impl App {
             return Err(Failure::new(Code::InvalidRequest, "the task is empty")
                 .hint("say in plain words what is to be done"));
         }
+        self.follow_settings();
         let spec = self.spec(request)?;
         let limits = self.limits(&request.limits, &spec)?;
         let session = match &request.session {
