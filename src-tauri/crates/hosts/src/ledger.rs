@@ -32,16 +32,35 @@ pub(crate) struct Record {
     pub(crate) at: i64,
 }
 
+/// One skill that was put into a host's folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SkillRecord {
+    /// Name of the host.
+    pub(crate) host: String,
+    /// The skill's own folder.
+    pub(crate) folder: PathBuf,
+    /// Which version of the skill.
+    pub(crate) version: u32,
+    /// Of its text, in hexadecimal.
+    pub(crate) hash: String,
+    /// How many folders above came with it.
+    pub(crate) created: usize,
+    /// When, in milliseconds since 1970.
+    pub(crate) at: i64,
+}
+
 /// The list of all of them, a file of ours.
 #[derive(Debug, Clone)]
 pub(crate) struct Ledger {
     path: PathBuf,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Stored {
     version: u32,
     entries: Vec<Record>,
+    #[serde(default)]
+    skills: Vec<SkillRecord>,
 }
 
 impl Ledger {
@@ -53,16 +72,20 @@ impl Ledger {
 
     /// Everything that was written and not removed.
     pub(crate) fn read(&self) -> Result<Vec<Record>, Error> {
+        Ok(self.stored()?.entries)
+    }
+
+    fn stored(&self) -> Result<Stored, Error> {
         let text = match fs::read_to_string(&self.path) {
             Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Stored::default()),
             Err(error) => return Err(self.unusable(&error)),
         };
         let stored: Stored = serde_json::from_str(&text).map_err(|error| self.unusable(&error))?;
         if stored.version > VERSION {
             return Err(self.unusable(&"it was written by a newer version of this program"));
         }
-        Ok(stored.entries)
+        Ok(stored)
     }
 
     /// What was written into a file.
@@ -72,9 +95,9 @@ impl Ledger {
 
     /// Puts a record in the place of what is known of its file.
     pub(crate) fn put(&self, record: Record) -> Result<(), Error> {
-        self.change(|entries| {
-            entries.retain(|other| other.file != record.file);
-            entries.push(record);
+        self.change(|stored| {
+            stored.entries.retain(|other| other.file != record.file);
+            stored.entries.push(record);
         })
     }
 
@@ -83,20 +106,39 @@ impl Ledger {
         if self.find(file)?.is_none() {
             return Ok(());
         }
-        self.change(|entries| entries.retain(|other| other.file != file))
+        self.change(|stored| stored.entries.retain(|other| other.file != file))
     }
 
-    fn change(&self, edit: impl FnOnce(&mut Vec<Record>)) -> Result<(), Error> {
+    /// What was put into the folder of a skill.
+    pub(crate) fn find_skill(&self, folder: &Path) -> Result<Option<SkillRecord>, Error> {
+        let mut skills = self.stored()?.skills.into_iter();
+        Ok(skills.find(|record| record.folder == folder))
+    }
+
+    /// Puts a record in the place of what is known of a skill's folder.
+    pub(crate) fn put_skill(&self, record: SkillRecord) -> Result<(), Error> {
+        self.change(|stored| {
+            stored.skills.retain(|other| other.folder != record.folder);
+            stored.skills.push(record);
+        })
+    }
+
+    /// Forgets the folder of a skill.
+    pub(crate) fn forget_skill(&self, folder: &Path) -> Result<(), Error> {
+        if self.find_skill(folder)?.is_none() {
+            return Ok(());
+        }
+        self.change(|stored| stored.skills.retain(|other| other.folder != folder))
+    }
+
+    fn change(&self, edit: impl FnOnce(&mut Stored)) -> Result<(), Error> {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         openspace_config::paths::create_private(folder).map_err(|error| self.unusable(&error))?;
         // Two processes that write into two hosts at once must not lose one of them.
         let _lock = lock(folder).map_err(|error| self.unusable(&error))?;
-        let mut entries = self.read()?;
-        edit(&mut entries);
-        let stored = Stored {
-            version: VERSION,
-            entries,
-        };
+        let mut stored = self.stored()?;
+        edit(&mut stored);
+        stored.version = VERSION;
         let text = serde_json::to_string_pretty(&stored).map_err(|error| self.unusable(&error))?;
         let write = || -> io::Result<()> {
             let mut staged = tempfile::NamedTempFile::new_in(folder)?;

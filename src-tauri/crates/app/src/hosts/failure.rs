@@ -92,6 +92,14 @@ impl App {
                 "different",
                 vec![path(file), ("entry", entry.clone())],
             ),
+            Error::ForeignSkill {
+                skill,
+                path: folder,
+            } => (
+                Code::WrongState,
+                "foreign_skill",
+                vec![("skill", (*skill).to_owned()), path(folder)],
+            ),
             Error::Refused { host, message } => (
                 Code::Unavailable,
                 "refused",
