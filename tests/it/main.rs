@@ -14,8 +14,6 @@ mod cli;
 mod desktop;
 mod hosts;
 mod keys;
-#[path = "mcp/settings.rs"]
-mod mcp_settings;
 mod programs;
 mod rig;
 mod serve;

@@ -58,8 +58,8 @@ pub(crate) enum HostsCommand {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Only the entry is added; everything else in the file stays as it is, byte for byte, and a copy of
-the file is kept (the last five). An entry of the same name that is not ours is shown and left alone.
-So is a skill of the same name, and one of ours that you changed.
+the file is kept (the last five). An entry of the same name that is not ours is shown and left
+alone. So is a skill of the same name, and one of ours that you changed.
 
 Examples:
   openspace hosts register --all --dry-run

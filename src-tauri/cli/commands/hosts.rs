@@ -167,6 +167,9 @@ fn change(
                 } else {
                     tell(app, &change, how.dry_run, verb);
                     skills::tell(app, &change, &request);
+                    if how.dry_run && would_change(&change) {
+                        show::detail_note(app, "hosts.dry_run", &[]);
+                    }
                 }
             }
             Err(failure) => {
@@ -176,6 +179,11 @@ fn change(
         }
     }
     Ok(exit)
+}
+
+fn would_change(change: &HostChange) -> bool {
+    let mut skills = change.skills.iter();
+    change.kind.id() != "nothing" || skills.any(|skill| skill.kind.changes())
 }
 
 fn tell(app: &Arc<App>, change: &HostChange, dry_run: bool, verb: &str) {
@@ -207,9 +215,7 @@ fn tell(app: &Arc<App>, change: &HostChange, dry_run: bool, verb: &str) {
         let values = [("file", backup.display().to_string())];
         show::detail_note(app, "hosts.backup", &values);
     }
-    if dry_run {
-        show::detail_note(app, "hosts.dry_run", &[]);
-    } else if verb == "register" {
+    if !dry_run && verb == "register" {
         if change.trusts {
             show::detail_note(app, "hosts.trusted", &values);
         }

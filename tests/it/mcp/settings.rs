@@ -1,22 +1,12 @@
 //! A host's server lives for days: what the person changes meanwhile counts from the next call on.
 
-#[allow(dead_code, reason = "other tests of the server use more of it")]
-#[path = "host.rs"]
-mod host;
-
-use std::time::Duration;
-
 use openspace_testkit::{
     model::{Call, Script, SeenRequest, Turn},
     wait::poll,
 };
 use serde_json::{Value, json};
 
-use crate::rig::Rig;
-use host::Host;
-
-/// Longest a test waits for something that should come soon.
-const SOON: Duration = Duration::from_secs(60);
+use super::{Host, Rig, SOON, end_runners};
 
 /// A rig with a host that has begun a conversation, and can put questions to the person.
 struct Connected {
@@ -49,11 +39,7 @@ impl Connected {
         self.host.close();
         let output = self.host.wait();
         assert_eq!(output.code, Some(0), "{output:?}");
-        for runner in runners(&self.rig) {
-            let id = rustix::process::Pid::from_raw(runner.cast_signed());
-            let id = id.expect("a process id");
-            let _gone = rustix::process::kill_process(id, rustix::process::Signal::TERM);
-        }
+        end_runners(&self.rig);
         self.rig.finish();
     }
 }
@@ -114,8 +100,8 @@ fn wrong_settings_are_told_until_they_are_mended() {
         .next()
         .and_then(|it| it.strip_prefix("settings"));
     let file = file.expect("the settings' place").trim().to_owned();
-    let fine = test.task("work");
-    assert_eq!(fine["status"], "success", "{fine}");
+    let first = test.task("work");
+    assert_eq!(first["status"], "success", "{first}");
     std::fs::write(&file, "[run]\nmax_steps = \"many\"\n").expect("written");
     let wrong = test.task("work again");
     assert_eq!(wrong["code"], "configuration", "{wrong}");

@@ -32,12 +32,6 @@ pub(super) fn tell(app: &Arc<App>, change: &HostChange, request: &HostRequest) {
             detail_note(app, "hosts.backup", &values);
         }
     }
-    // The entry says so itself where it would change.
-    let only_skills = change.kind.id() == "nothing";
-    let would = change.skills.iter().any(|skill| skill.kind.changes());
-    if request.dry_run && only_skills && would {
-        detail_note(app, "hosts.dry_run", &[]);
-    }
 }
 
 /// One skill on a line of its own.
