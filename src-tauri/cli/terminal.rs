@@ -22,7 +22,8 @@ enum Heard {
     Line(String),
     /// The person ended the input: nothing more will be typed.
     End,
-    /// The terminal is gone. That is nobody's answer.
+    /// The terminal is gone. That is nobody's answer. A console goes with its process.
+    #[cfg(unix)]
     Gone,
 }
 
@@ -101,6 +102,7 @@ pub(crate) fn ask(
             Heard::Nothing => continue,
             Heard::Line(answer) => answer,
             Heard::End => return Ok(Some(Decision::Deny)),
+            #[cfg(unix)]
             Heard::Gone => return Ok(None),
         };
         match answer.trim().to_lowercase().as_str() {

@@ -14,6 +14,7 @@ mod cli;
 mod desktop;
 mod hosts;
 mod keys;
+mod mcp;
 mod programs;
 mod rig;
 mod serve;

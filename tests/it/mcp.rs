@@ -1,12 +1,16 @@
 //! The MCP server as hosts use it: the real program, spoken to in bytes.
 
+mod asking;
 mod client;
 mod ending;
+mod folders;
 mod handing_over;
 mod handshake;
 mod host;
 mod http;
 mod purity;
+mod settings;
+mod tasks;
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-import { render, screen } from "@testing-library/svelte";
+import { render, screen, waitFor } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
 import { createRawSnippet, type Component } from "svelte";
 import { beforeEach, describe, expect, it, vi } from "vitest";
@@ -148,7 +148,7 @@ describe("what they do", () => {
     expect(await violations()).toEqual([]);
     await user.click(item);
     expect(run).toHaveBeenCalledOnce();
-    expect(screen.queryByRole("menu")).toBeNull();
+    await waitFor(() => expect(screen.queryByRole("menu")).toBeNull());
   });
 
   /** A dialog has its name, and Escape closes it. */

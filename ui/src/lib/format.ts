@@ -61,14 +61,14 @@ export function clock(milliseconds: number): string {
   return hours > 0 ? `${hours}:${rest}` : rest;
 }
 
-/** `10:42` */
+/** `10:42`, or `9:42 AM` where that is written so */
 export function timeOfDay(at: number): string {
-  return dates({ hour: "2-digit", minute: "2-digit" }).format(at);
+  return dates({ timeStyle: "short" }).format(at);
 }
 
 /** `10:42:07` */
 export function exactTime(at: number): string {
-  return dates({ hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(at);
+  return dates({ timeStyle: "medium" }).format(at);
 }
 
 /** `30 November 2026, 10:42` */

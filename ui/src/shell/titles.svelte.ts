@@ -24,8 +24,8 @@ export function titleOf(route: Route): string {
   }
 }
 
-/** The first line of a text, shortened to 80 characters. */
-export function firstLine(text: string): string {
+/** The first line of a text, shortened to so many characters. */
+export function firstLine(text: string, most = 80): string {
   const line = text.trim().split("\n", 1)[0] ?? "";
-  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+  return line.length > most ? `${line.slice(0, most - 1)}…` : line;
 }

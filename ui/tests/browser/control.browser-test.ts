@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Core } from "./core";
-import type { Turn } from "./model";
+import { computer, shell, type Turn } from "./model";
 
 interface Run {
   id: string;
@@ -27,11 +27,6 @@ beforeAll(async () => {
 });
 afterAll(() => core.end());
 
-const shell = (command: string): Turn => ({ tool: "run_command", arguments: { command } });
-const computer = (action: string, more: object = {}): Turn => ({
-  tool: "computer",
-  arguments: { action, ...more },
-});
 const inWork = (name: string) => join(core.home, "work", name);
 const text = (name: string) => (existsSync(inWork(name)) ? readFileSync(inWork(name), "utf8") : "");
 const detail = (run: string) => core.ask<Detail>("run_detail", { run });
@@ -40,15 +35,7 @@ const status = async (run: string) => (await detail(run)).run.status;
 /** Queues a run as the page does, and opens it. */
 async function begin(task: string, turns: Turn[], more: object = {}): Promise<[string, Page]> {
   core.model.will(...turns);
-  const { run } = await core.ask<{ run: string }>("run_start", {
-    task,
-    workspace: join(core.home, "work"),
-    backends: ["shell"],
-    preset: "hands-off",
-    allow: [],
-    attachments: [],
-    ...more,
-  });
+  const run = await core.begin(task, more);
   return [run, await core.open(`/runs/${run}`)];
 }
 

@@ -2,21 +2,35 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { ended, said } from "../children";
 import { Model } from "./model";
 import { endApart } from "./processes";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const BINARY = process.env.OPENSPACE_BINARY ?? join(ROOT, "target/debug/openspace");
+const BENCH = process.env.OPENSPACE_BENCH ?? join(ROOT, "target/debug/openspace-bench");
 const PAGES = process.env.OPENSPACE_PAGES ?? join(ROOT, "ui/dist");
 const BROWSER = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
-interface Look {
+/** The same letters on every machine. */
+const FONTS = fileURLToPath(new URL("fonts.conf", import.meta.url));
+
+export interface Look {
   dark?: boolean;
   width?: number;
   height?: number;
   zoom?: number;
+  /** The time that the page believes it is, for ever, Unix milliseconds. */
+  now?: number;
+}
+
+/** Shows another page of the window. */
+export async function go(page: Page, hash: string): Promise<void> {
+  await page.evaluate((hash) => (location.hash = hash), `#${hash}`);
+  await page.locator("main h1").first().waitFor();
 }
 
 /** The real core with a home and a model of its own, whose server can be started again. */
@@ -26,19 +40,28 @@ export class Core {
   readonly errors: string[] = [];
   address = "";
   #server: ChildProcess | undefined;
+  #seed: ChildProcess | undefined;
   #browser: Browser | undefined;
   readonly #runs = new Set<ChildProcess>();
 
   /** Variables on top of the plain ones: settings that a test wants locked. */
   constructor(private readonly variables: Record<string, string> = {}) {}
 
-  get #environment(): Record<string, string> {
+  get #folders(): Record<string, string> {
     return {
       PATH: process.env.PATH ?? "",
       HOME: this.home,
       OPENSPACE_HOME: join(this.home, "data"),
       XDG_RUNTIME_DIR: this.home,
+      // There is none; without a name it would find whatever screen the machine has.
+      DISPLAY: ":65000",
       LANG: "C.UTF-8",
+    };
+  }
+
+  get #environment(): Record<string, string> {
+    return {
+      ...this.#folders,
       OPENSPACE_LLM_API_KEY: "sk-test-1234567890",
       OPENSPACE_LLM_API_BASE: this.model.address,
       ...this.variables,
@@ -46,15 +69,39 @@ export class Core {
   }
 
   async start(): Promise<this> {
-    if (!existsSync(BINARY)) throw new Error(`build the program first: there is no ${BINARY}`);
-    mkdirSync(join(this.home, "work"), { recursive: true });
-    await this.model.start();
+    await this.#prepare();
     this.#browser = await chromium.launch({
       executablePath: BROWSER,
-      args: ["--no-sandbox", "--disable-gpu"],
+      // Letters are drawn the same way, whatever the machine prefers.
+      args: ["--no-sandbox", "--disable-gpu", "--disable-lcd-text", "--font-render-hinting=none"],
+      env: { ...process.env, FONTCONFIG_FILE: FONTS },
     });
     await this.serve();
     return this;
+  }
+
+  /** The core alone, for another browser. */
+  async startWithoutBrowser(pages = PAGES): Promise<this> {
+    await this.#prepare();
+    await this.serve(pages);
+    return this;
+  }
+
+  async #prepare(): Promise<void> {
+    if (!existsSync(BINARY)) throw new Error(`build the program first: there is no ${BINARY}`);
+    mkdirSync(join(this.home, "work"), { recursive: true });
+    await this.model.start();
+  }
+
+  /** Fills the home with a scene of `openspace-bench seed`, before the start; answers what it noted. */
+  async seed(...scene: string[]): Promise<string> {
+    const seed = spawn(BENCH, ["seed", ...scene], {
+      env: this.#folders,
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    this.#seed = seed;
+    const [, note = ""] = await said(seed, /ready (.*)\n/);
+    return note;
   }
 
   /** Starts the server, at a free port or at one that it had before. */
@@ -64,15 +111,7 @@ export class Core {
       stdio: ["ignore", "pipe", "ignore"],
     });
     this.#server = server;
-    this.address = await new Promise<string>((resolve, reject) => {
-      let text = "";
-      server.stdout.on("data", (part: Buffer) => {
-        text += part.toString();
-        const found = /http:\/\/[^"\s]+#token=[^"\s]+/.exec(text);
-        if (found) resolve(found[0]);
-      });
-      server.once("exit", (code) => reject(new Error(`the server ended with ${code}: ${text}`)));
-    });
+    [this.address] = await said(server, /http:\/\/[^"\s]+#token=[^"\s]+/);
   }
 
   /** Kills the server as a crash would. */
@@ -114,6 +153,7 @@ export class Core {
   async open(hash = "/tasks", look: Look = {}): Promise<Page> {
     const context = await this.#context(look);
     const page = await context.newPage();
+    if (look.now !== undefined) await page.clock.setFixedTime(look.now);
     page.on("pageerror", (error) => this.errors.push(error.message));
     page.on("console", (message) => {
       if (message.type() === "error" && !message.text().includes("ERR_")) {
@@ -132,6 +172,7 @@ export class Core {
       colorScheme: look.dark ? "dark" : "light",
       reducedMotion: "reduce",
       locale: "en-US",
+      timezoneId: "UTC",
     });
     context.setDefaultTimeout(15_000);
     if (look.zoom) {
@@ -156,6 +197,51 @@ export class Core {
     return answer.ok as T;
   }
 
+  /** Queues a run as the page does, which nobody asks about; its id. */
+  async begin(task: string, more: object = {}): Promise<string> {
+    const { run } = await this.ask<{ run: string }>("run_start", {
+      task,
+      workspace: join(this.home, "work"),
+      backends: ["shell"],
+      preset: "hands-off",
+      allow: [],
+      attachments: [],
+      ...more,
+    });
+    return run;
+  }
+
+  /** Waits until a run has come to an end. */
+  async ended(run: string): Promise<void> {
+    for (let round = 0; round < 300; round += 1) {
+      const detail = await this.ask<{ run: { going: boolean } }>("run_detail", { run });
+      if (!detail.run.going) return;
+      await wait(50);
+    }
+    throw new Error(`${run} does not end`);
+  }
+
+  /** The id of the newest run whose task begins like this, once there is one. */
+  async newest(text: string): Promise<string> {
+    for (let round = 0; round < 300; round += 1) {
+      const { runs } = await this.ask<{ runs: { id: string; text: string }[] }>("runs_list");
+      const found = runs.find((run) => run.text.startsWith(text));
+      if (found) return found.id;
+      await wait(50);
+    }
+    throw new Error(`there is no run ${text}`);
+  }
+
+  /** The id of the question that waits, once there is one. */
+  async question(): Promise<string> {
+    for (let round = 0; round < 300; round += 1) {
+      const { approvals } = await this.ask<{ approvals: { id: string }[] }>("approvals_list");
+      if (approvals[0]) return approvals[0].id;
+      await wait(50);
+    }
+    throw new Error("nothing is asked");
+  }
+
   /** The first steps are done with: pages open where they are asked for. */
   async past(): Promise<void> {
     const value = { step: "safety", done: [], over: true, demo: null };
@@ -166,15 +252,9 @@ export class Core {
     await this.#browser?.close();
     for (const run of this.#runs) await ended(run, "SIGKILL");
     await ended(this.#server, "SIGINT");
+    await ended(this.#seed, "SIGINT");
     await endApart(this.home);
     await this.model.end();
     rmSync(this.home, { recursive: true, force: true });
   }
-}
-
-async function ended(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
-  if (!child || child.exitCode !== null || child.signalCode !== null) return;
-  const gone = new Promise((resolve) => child.once("exit", resolve));
-  child.kill(signal);
-  await gone;
 }

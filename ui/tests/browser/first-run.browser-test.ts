@@ -19,6 +19,13 @@ describe("the first run", () => {
       /Choose who thinks/,
       /What it can/,
     ];
+    const steps = ["welcome", "demo", "model", "permissions", "safety"];
+    const step = async () => {
+      const kept = await core.ask<{ value: { step: string } | null }>("ui_state_get", {
+        key: "welcome",
+      });
+      return kept.value?.step;
+    };
     for (const [index, title] of titles.entries()) {
       const page = await core.open("/");
       await page.getByRole("heading", { level: 1, name: title }).waitFor();
@@ -26,6 +33,8 @@ describe("the first run", () => {
       await page
         .getByRole("heading", { level: 1, name: titles[index + 1] ?? /How much/ })
         .waitFor();
+      // What is kept outlives the crash; what is on its way need not.
+      await expect.poll(step).toBe(steps[index + 1]);
       await page.context().close();
       await core.crash();
       await core.serve();

@@ -4,6 +4,18 @@ import type { AddressInfo } from "node:net";
 /** What the model says next: words, or a call of a tool. */
 export type Turn = string | { tool: string; arguments: object };
 
+/** A command, without a network unless one is wanted. */
+export const shell = (command: string, network = false): Turn => ({
+  tool: "run_command",
+  arguments: { command, network },
+});
+
+/** An action on the screen. */
+export const computer = (action: string, more: object = {}): Turn => ({
+  tool: "computer",
+  arguments: { action, ...more },
+});
+
 /** A model that says what a test wrote, over the protocol of Chat Completions, on loopback. */
 export class Model {
   readonly #server: Server;

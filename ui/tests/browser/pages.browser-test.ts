@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Page } from "playwright-core";
 import { Core } from "./core";
+import { beside } from "./layout";
+import { LOOKS, ROUTES } from "./routes";
 import { violations } from "./serve";
 
 let core: Core;
@@ -155,31 +157,7 @@ describe("insights", () => {
   });
 });
 
-const ROUTES = [
-  "/approvals",
-  "/insights",
-  "/diagnostics",
-  "/settings/general",
-  "/settings/models",
-  "/settings/permissions",
-  "/settings/safety",
-  "/settings/hotkeys",
-  "/settings/appearance",
-  "/settings/privacy",
-  "/settings/about",
-  "/welcome/welcome",
-  "/welcome/demo",
-  "/welcome/model",
-  "/welcome/permissions",
-  "/welcome/safety",
-];
-
-describe.each([
-  ["light", "en"],
-  ["light", "zh-Hans"],
-  ["dark", "en"],
-  ["dark", "zh-Hans"],
-])("in %s and %s", (theme, language) => {
+describe.each(LOOKS)("in %s and %s", (theme, language) => {
   /** Every page is usable by everybody. */
   it("is accessible", async () => {
     await core.ask("setting_set", { key: "language", value: language });
@@ -201,21 +179,7 @@ it("loses no action at 200 %", async () => {
   for (const route of ROUTES) {
     await go(page, `#${route}`);
     await page.locator("main h1").first().waitFor();
-    const beside = await page.evaluate(() => {
-      const main = document.querySelector("main");
-      if (!main) return ["no page"];
-      const edge = main.getBoundingClientRect().right + 1;
-      const cut = [...main.querySelectorAll("button, a, input, select, textarea")].filter(
-        (control) =>
-          !control.closest("[role=region][tabindex]") &&
-          control.getBoundingClientRect().right > edge,
-      );
-      return [
-        ...(main.scrollWidth > main.clientWidth + 1 ? [`${main.scrollWidth}`] : []),
-        ...cut.map((control) => control.outerHTML.slice(0, 120)),
-      ];
-    });
-    expect(beside, route).toEqual([]);
+    expect(await page.evaluate(beside), route).toEqual([]);
   }
   await page.context().close();
 });

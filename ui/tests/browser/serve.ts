@@ -27,6 +27,8 @@ export class Served {
         HOME: this.#home,
         OPENSPACE_HOME: join(this.#home, "data"),
         LANG: "C.UTF-8",
+        // There is none; without a name it would find whatever screen the machine has.
+        DISPLAY: ":65000",
       },
       stdio: ["ignore", "pipe", "inherit"],
     });

@@ -7,12 +7,10 @@ use std::{
 };
 
 use openspace_agent::Control;
-use openspace_gui::{InputRect, Masks, Screen, TargetRing, choose_monitor, platform};
+use openspace_gui::{InputRect, Masks, Screen, TargetRing, platform};
 use openspace_store::{InstanceKind, Store};
 
-use crate::{
-    App, Code, Failure, MARKER, RunSpec, control::COUNTDOWN, display::no_screen, failure::Result,
-};
+use crate::{App, Code, Failure, MARKER, RunSpec, control::COUNTDOWN, failure::Result};
 
 /// Title of the pill and the frame. Runners know what to leave out of pictures by its beginning, see
 /// [`is_overlay`].
@@ -54,10 +52,12 @@ impl App {
 
 #[cfg(target_os = "linux")]
 fn show(options: &platform::Options, monitor: Option<&str>) -> Result<ControlFrame> {
+    use crate::display::no_screen;
+
     let opened = platform::open(options).map_err(|error| no_screen(&error))?;
     let monitors = opened.screen.monitors();
     let monitors = monitors.map_err(|error| no_screen(&error))?;
-    let monitor = choose_monitor(&monitors, monitor)
+    let monitor = openspace_gui::choose_monitor(&monitors, monitor)
         .map_err(|error| Failure::new(Code::InvalidRequest, error.to_string()))?;
     let edges = platform::EdgeFrame::show(
         &opened.display_name,

@@ -159,14 +159,11 @@ impl openspace_grounding::GuardLink for RunGuard {
 }
 
 /// A process in a group of its own: a Ctrl-C in the terminal does not reach it.
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 pub(crate) fn detach(command: &mut std::process::Command) {
     use std::os::unix::process::CommandExt as _;
     command.process_group(0);
 }
-
-#[cfg(not(unix))]
-pub(crate) fn detach(_command: &mut std::process::Command) {}
 
 /// Attempts to start a process that a Ctrl-C may end before it has left the terminal's group.
 const ATTEMPTS: u32 = 3;

@@ -1,15 +1,13 @@
 //! Whether the person's session is locked, as logind knows it.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
 
 /// How often logind is asked.
-const LOOK: Duration = Duration::from_secs(1);
+#[cfg(target_os = "linux")]
+const LOOK: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Asks logind (`org.freedesktop.login1.Session`, property `LockedHint`) until it is dropped. Where
 /// there is no logind, the session counts as unlocked: then only the display itself can tell.
@@ -93,7 +91,7 @@ mod tests {
     use std::{
         io::{BufRead as _, BufReader, Write as _},
         process::{Child, Command, Stdio},
-        time::Instant,
+        time::{Duration, Instant},
     };
 
     use super::*;

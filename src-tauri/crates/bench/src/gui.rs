@@ -50,6 +50,15 @@ fn open(screen: &TestScreen) -> Result<Platform> {
     Ok(platform::open(&options(screen))?)
 }
 
+/// The ring around the place of a click.
+fn ring(screen: &TestScreen) -> Result<platform::RingWindow> {
+    let options = options(screen);
+    let (display, authority) = (screen.display(), options.authority.as_deref());
+    Ok(platform::RingWindow::open(
+        &display, authority, 0x9A_34_12, "ring",
+    )?)
+}
+
 fn options(screen: &TestScreen) -> platform::Options {
     platform::Options {
         display: Some(screen.display()),

@@ -14,14 +14,20 @@ mod eval;
 mod figure;
 #[cfg(target_os = "linux")]
 mod gui;
+#[cfg(target_os = "linux")]
+mod mcp;
+#[cfg(target_os = "linux")]
+mod seed;
 mod store;
+#[cfg(target_os = "linux")]
+mod ui;
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use figure::Report;
 
-const USAGE: &str = "Usage: openspace-bench gui|store [--json] [--quick]
+const USAGE: &str = "Usage: openspace-bench gui|mcp|store|ui [--json] [--quick]
        openspace-bench eval tools [--model PROVIDER/MODEL] [--json]";
 
 /// How much is measured.
@@ -34,6 +40,12 @@ impl Effort {
     /// A number of repetitions: `full` ones, or a tenth when it has to be quick.
     pub(crate) fn times(self, full: usize) -> usize {
         if self.quick { full.div_ceil(10) } else { full }
+    }
+
+    /// It has to be quick.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn is_quick(self) -> bool {
+        self.quick
     }
 }
 
@@ -71,11 +83,17 @@ fn run() -> Result<()> {
     if let ["time-portable", class, times] = names.as_slice() {
         return gui::time_portable(class, times);
     }
+    #[cfg(target_os = "linux")]
+    if let ["seed", what @ ..] = names.as_slice() {
+        return seed::plant(what);
+    }
     let effort = Effort { quick };
     let mut report = Report::new(json);
     match names.as_slice() {
         ["store"] => store::measure(effort, &mut report)?,
         ["gui"] => measure_gui(effort, &mut report)?,
+        ["mcp"] => measure_mcp(effort, &mut report)?,
+        ["ui"] => measure_ui(effort, &mut report)?,
         _ => bail!(USAGE),
     }
     report.finish();
@@ -90,4 +108,24 @@ fn measure_gui(effort: Effort, report: &mut Report) -> Result<()> {
 #[cfg(not(target_os = "linux"))]
 fn measure_gui(_: Effort, _: &mut Report) -> Result<()> {
     bail!("the screen is measured on Linux only, where it can have one of its own")
+}
+
+#[cfg(target_os = "linux")]
+fn measure_ui(effort: Effort, report: &mut Report) -> Result<()> {
+    ui::measure(effort, report)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn measure_ui(_: Effort, _: &mut Report) -> Result<()> {
+    bail!("the window is measured on Linux only, where it can have a screen of its own")
+}
+
+#[cfg(target_os = "linux")]
+fn measure_mcp(effort: Effort, report: &mut Report) -> Result<()> {
+    mcp::measure(effort, report)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn measure_mcp(_: Effort, _: &mut Report) -> Result<()> {
+    bail!("the memory of the server is read on Linux only")
 }

@@ -147,7 +147,8 @@ struct Reading {
 #[derive(Clone)]
 enum Progress {
     Asked,
-    /// The keychain's own prompt is on the screen.
+    /// The keychain's own prompt is on the screen. Other systems do not tell.
+    #[cfg(target_os = "linux")]
     Prompting,
     Done(Answer),
 }
@@ -156,6 +157,7 @@ impl std::fmt::Debug for Progress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Asked => "asked",
+            #[cfg(target_os = "linux")]
             Self::Prompting => "prompting",
             Self::Done(Ok(_)) => "answered",
             Self::Done(Err(_)) => "failed",
@@ -203,6 +205,7 @@ impl Reading {
         let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         match &*progress {
             Progress::Asked => Instant::now() < self.deadline,
+            #[cfg(target_os = "linux")]
             Progress::Prompting => true,
             Progress::Done(answer) => matches!(answer, Ok(Some(_))),
         }
@@ -218,6 +221,7 @@ impl Reading {
             let left = self.deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Err(match &*progress {
+                    #[cfg(target_os = "linux")]
                     Progress::Prompting => KeychainError::Locked { asking: true },
                     Progress::Asked | Progress::Done(_) => KeychainError::NoAnswer,
                 });

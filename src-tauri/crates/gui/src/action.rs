@@ -143,6 +143,11 @@ impl ComputerAction {
         )
     }
 
+    /// It ends with a picture of the whole screen and does nothing else.
+    pub fn is_look(&self) -> bool {
+        matches!(self, Self::Screenshot { .. } | Self::Wait { .. })
+    }
+
     /// Where it begins, when that is a place on the screen.
     pub fn place(&self) -> Option<Place> {
         match self {

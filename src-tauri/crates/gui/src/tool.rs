@@ -35,6 +35,8 @@ const REMEMBERED: usize = 16;
 pub(crate) struct Shared {
     session: Mutex<GuiSession>,
     halts: AtomicU64,
+    /// How many halts there had been when the last call began that looked.
+    looked: AtomicU64,
     closed: AtomicBool,
     judged: Mutex<VecDeque<(String, Asked)>>,
     pub(crate) vision: bool,
@@ -53,6 +55,7 @@ impl Shared {
         Self {
             session: Mutex::new(session),
             halts: AtomicU64::new(0),
+            looked: AtomicU64::new(0),
             closed: AtomicBool::new(false),
             judged: Mutex::default(),
             vision,
@@ -67,6 +70,16 @@ impl Shared {
     /// Makes every running call refuse its next input event.
     pub(crate) fn halt(&self) {
         self.halts.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// It was halted, and nobody has looked since: the screen may look different.
+    fn is_unseen(&self) -> bool {
+        self.halts.load(Ordering::SeqCst) != self.looked.load(Ordering::SeqCst)
+    }
+
+    /// A call that began after so many halts has looked.
+    fn saw(&self, halts: u64) {
+        self.looked.fetch_max(halts, Ordering::SeqCst);
     }
 
     pub(crate) fn close(&self) {
@@ -128,6 +141,7 @@ impl Wanted {
         kind: Kind,
         arguments: &Value,
         vision: bool,
+        unseen: bool,
         session: &mut GuiSession,
     ) -> Result<Self, GuiError> {
         let base = session.frame().map(|frame| frame.geometry.clone());
@@ -150,6 +164,14 @@ impl Wanted {
             return Err(GuiError::Stale(
                 "this run was interrupted, and its last action may have taken effect: nothing was \
                  done now, here is the screen as it is"
+                    .into(),
+            ));
+        }
+        let controls = actions.iter().any(ComputerAction::is_control);
+        if unseen && controls && !session.looks_as_before()? {
+            return Err(GuiError::Stale(
+                "the screen changed while this run was paused: nothing was done now, here is the \
+                 screen as it is"
                     .into(),
             ));
         }
@@ -252,10 +274,11 @@ impl Tool for GuiTool {
         context: &CallContext,
     ) -> Result<Vec<Action>, ToolError> {
         let (kind, vision, arguments) = (self.kind, self.shared.vision, arguments.clone());
+        let unseen = self.shared.is_unseen();
         let judged = self
             .shared
             .blocking(move |session| {
-                let wanted = Wanted::read(kind, &arguments, vision, session)?;
+                let wanted = Wanted::read(kind, &arguments, vision, unseen, session)?;
                 judge(session, kind, &wanted)
             })
             .await?;

@@ -114,11 +114,15 @@ pub(crate) fn lasts(machine: &Machine, program: &Path) -> bool {
     if folders.any(|folder| program.starts_with(folder)) {
         return false;
     }
-    // What cargo builds into, and every folder marked as a cache.
-    !program
-        .ancestors()
-        .skip(1)
-        .any(|folder| folder.join("CACHEDIR.TAG").is_file())
+    !is_in_cache(program)
+}
+
+/// The program lies in what cargo builds into, or in a folder marked as a cache. Cargo marks only
+/// folders that it made itself, so what it leaves in others counts too.
+fn is_in_cache(program: &Path) -> bool {
+    const MARKS: [&str; 3] = ["CACHEDIR.TAG", ".rustc_info.json", ".cargo-lock"];
+    let is_marked = |folder: &Path| MARKS.iter().any(|mark| folder.join(mark).is_file());
+    program.ancestors().skip(1).any(is_marked)
 }
 
 fn is_same(left: &Path, right: &Path) -> bool {
@@ -222,6 +226,25 @@ mod tests {
             &[("TEMP", "/users/ann/temp")],
             "/users/ann/temp/x/openspace.exe"
         ));
+    }
+
+    /// What was just built is known by what cargo leaves beside it, whoever made the folder.
+    #[test]
+    fn build_folders_are_known() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = folder.path().join("target/debug/openspace");
+        fs::create_dir_all(folder.path().join("target/debug")).expect("folders");
+        assert!(!is_in_cache(&program));
+        for mark in [
+            "target/CACHEDIR.TAG",
+            "target/.rustc_info.json",
+            "target/debug/.cargo-lock",
+        ] {
+            let mark = folder.path().join(mark);
+            fs::write(&mark, "").expect("a mark");
+            assert!(is_in_cache(&program), "{}", mark.display());
+            fs::remove_file(&mark).expect("taken away");
+        }
     }
 
     /// A copy is made once, and again when the program has changed.

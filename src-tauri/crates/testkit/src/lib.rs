@@ -16,6 +16,8 @@ pub mod wait;
 #[cfg(target_os = "linux")]
 pub mod cli;
 #[cfg(target_os = "linux")]
+pub mod driver;
+#[cfg(target_os = "linux")]
 pub mod leak;
 #[cfg(target_os = "linux")]
 pub mod screen;
@@ -33,6 +35,8 @@ pub use wait::wait_until;
 
 #[cfg(target_os = "linux")]
 pub use cli::Program;
+#[cfg(target_os = "linux")]
+pub use driver::WebDriver;
 #[cfg(target_os = "linux")]
 pub use leak::LeakCheck;
 #[cfg(target_os = "linux")]

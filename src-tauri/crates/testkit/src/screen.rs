@@ -274,6 +274,19 @@ impl TestScreen {
         display::move_pointer(&self.connection, self.root_index, x, y)
     }
 
+    /// Presses or releases the left button of the screen's own mouse, where the pointer is: what is
+    /// injected comes from another device, and programs can tell.
+    pub fn button_by_hand(&self, down: bool) -> Result<()> {
+        display::button_by_hand(&self.connection, down)
+    }
+
+    /// Clicks as a person does.
+    pub fn click_by_hand(&self, x: i32, y: i32) -> Result<()> {
+        self.move_pointer(x, y)?;
+        self.button_by_hand(true)?;
+        self.button_by_hand(false)
+    }
+
     /// Kills the server as a crash would, to see what its clients do.
     pub fn crash(&mut self) {
         self.server.signal(rustix::process::Signal::KILL);

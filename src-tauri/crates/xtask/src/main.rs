@@ -38,7 +38,7 @@ Commands:
   test --hosts                 Register with real agent programs, downloaded once, and let them ask us
   test --mcp                   Try the MCP server with the official conformance suite, the Inspector and the Python
                                clients; downloads them from npm and PyPI
-  bench NAME [--json] [--quick] Measure against the budgets; NAME is gui or store
+  bench NAME [--json] [--quick] Measure against the budgets; NAME is gui, mcp, store or ui
   eval tools [--model M] [--json] Let a model choose among our tools for 30 requests, and count where it is right;
                                uses the model and key of the settings, as `openspace run` does
   bindings                     Generate the TypeScript of the windows' calls

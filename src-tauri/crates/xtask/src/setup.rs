@@ -42,7 +42,7 @@ pub(crate) fn everything() -> Result<ExitCode> {
     built?;
     installed?;
     pages?;
-    say("ready: cargo xtask demo, cargo xtask test, cargo xtask bench gui");
+    say("ready: cargo xtask demo, cargo xtask test, cargo xtask bench gui, cargo xtask bench ui");
     Ok(ExitCode::SUCCESS)
 }
 

@@ -57,6 +57,7 @@ pub(crate) fn all(arguments: &[String]) -> Result<ExitCode> {
             let mut command = ui::npm(&["run", "--silent", script])?;
             make_safe(&mut command, &home);
             command.env("OPENSPACE_BINARY", built("debug", "openspace")?);
+            command.env("OPENSPACE_BENCH", built("debug", "openspace-bench")?);
             let status = watch(command, &mut sum)?;
             if worst.success() {
                 worst = status;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use openspace_grounding::ImageLimits;
-use openspace_gui::{Button, Input, InputPoint, TypeOptions};
+use openspace_gui::{Button, DrawRing as _, Input, InputPoint, TypeOptions};
 use openspace_testkit::{
     GtkTarget, RawTarget, TestScreen,
     target::{Happened, Window},
@@ -31,12 +31,30 @@ fn click(input: &mut dyn Input, point: InputPoint) -> Result<()> {
     Ok(())
 }
 
-/// Move, press and release, until the server has them.
+/// Move, press and release, until the server has them; without and with a ring around the place, for
+/// which nobody waits.
 pub(crate) fn measure_clicks(
     screen: &TestScreen,
     effort: Effort,
     report: &mut Report,
 ) -> Result<()> {
+    let mut ring = super::ring(screen)?;
+    let mut plain = clicks(screen, effort, |_| {})?;
+    report.add("click_inject_ms_p50", percentile(&mut plain, 0.5), "ms");
+    let mut ringed = clicks(screen, effort, |point| ring.show(point))?;
+    report.add(
+        "click_inject_ringed_ms_p50",
+        percentile(&mut ringed, 0.5),
+        "ms",
+    );
+    Ok(())
+}
+
+fn clicks(
+    screen: &TestScreen,
+    effort: Effort,
+    mut before: impl FnMut(InputPoint),
+) -> Result<Vec<Duration>> {
     let target = RawTarget::start(screen, Window::full(screen))?;
     let mut own = super::open(screen)?;
     let mut samples = Vec::new();
@@ -46,6 +64,7 @@ pub(crate) fn measure_clicks(
             y: 100 + index * 13 % 900,
         };
         let started = Instant::now();
+        before(point);
         click(&mut *own.input, point)?;
         samples.push(started.elapsed());
     }
@@ -54,8 +73,7 @@ pub(crate) fn measure_clicks(
         wait_until(ARRIVAL, || target.clicks().len() == expected),
         "clicks were lost"
     );
-    report.add("click_inject_ms_p50", percentile(&mut samples, 0.5), "ms");
-    Ok(())
+    Ok(samples)
 }
 
 /// How far a click lands from the exact middle of the pixel that the model named, at most.

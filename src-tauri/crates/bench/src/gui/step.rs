@@ -1,6 +1,9 @@
 //! What a step costs besides the model: the real tool, with everything it keeps.
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context as _, Result, ensure};
 use async_trait::async_trait;
@@ -8,7 +11,7 @@ use openspace_grounding::{
     Action, Backend as _, CallContext, Denied, Folders, Gate, GuardLink, Permit, StoreKeep, Tool,
     ToolError,
 };
-use openspace_gui::{GuiBackend, Options};
+use openspace_gui::{GuiBackend, MaskedScreen, Options, TargetRing};
 use openspace_store::Store;
 use openspace_testkit::{RawTarget, TestScreen};
 use serde_json::{Value, json};
@@ -48,8 +51,28 @@ impl GuardLink for NoGuard {
     fn held(&self, _: &Value) {}
 }
 
-/// Click, wait for a screen that stays still, capture, encode, compare, keep the frame.
+/// Click, wait for a screen that stays still, capture, encode, compare, keep the frame; without and with
+/// a ring around the place of the click.
 pub(crate) fn measure(screen: &TestScreen, effort: Effort, report: &mut Report) -> Result<()> {
+    let ring = Arc::new(TargetRing::new(
+        Box::new(super::ring(screen)?),
+        Box::new(|| true),
+    ));
+    for (name, ring) in [
+        ("step_overhead_ms_p50", None),
+        ("step_overhead_ringed_ms_p50", Some(ring)),
+    ] {
+        let mut samples = steps(screen, effort, ring)?;
+        report.add(name, percentile(&mut samples, 0.5), "ms");
+    }
+    Ok(())
+}
+
+fn steps(
+    screen: &TestScreen,
+    effort: Effort,
+    ring: Option<Arc<TargetRing>>,
+) -> Result<Vec<Duration>> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -60,7 +83,10 @@ pub(crate) fn measure(screen: &TestScreen, effort: Effort, report: &mut Report) 
     let fence = begin_run(&store, &instance)?;
     let _target = RawTarget::start(screen, busy_window(screen))?;
     let own = super::open(screen)?;
-    let backend = GuiBackend::new(Options::new(own.screen, own.input, own.tree, STANDARD));
+    let seen = MaskedScreen::new(own.screen, Arc::new(|_| Vec::new())).with_ring(ring.clone());
+    let mut options = Options::new(Arc::new(seen), own.input, own.tree, STANDARD);
+    options.ring = ring;
+    let backend = GuiBackend::new(options);
     let folders = Arc::new(Folders {
         workspace: folder.path().to_owned(),
         allowed: Vec::new(),
@@ -81,7 +107,7 @@ pub(crate) fn measure(screen: &TestScreen, effort: Effort, report: &mut Report) 
         )),
         folders: Arc::clone(&folders),
     };
-    let samples = runtime.block_on(async {
+    runtime.block_on(async {
         let tools = backend.tools().await;
         let tool = tools
             .iter()
@@ -104,11 +130,8 @@ pub(crate) fn measure(screen: &TestScreen, effort: Effort, report: &mut Report) 
             .await?;
             samples.push(started.elapsed());
         }
-        anyhow::Ok(samples)
-    });
-    let mut samples = samples?;
-    report.add("step_overhead_ms_p50", percentile(&mut samples, 0.5), "ms");
-    Ok(())
+        Ok(samples)
+    })
 }
 
 async fn call(tool: &dyn Tool, arguments: Value, context: &CallContext) -> Result<()> {

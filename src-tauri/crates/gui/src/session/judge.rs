@@ -18,7 +18,7 @@ use crate::{
 /// Edge of the part of the picture that must not change while somebody is asked, in captured pixels.
 const TARGET: u32 = 96;
 /// A caret blinks about once a second: so long a target may take to look as before again.
-const BLINK: Duration = Duration::from_millis(700);
+pub(super) const BLINK: Duration = Duration::from_millis(700);
 
 /// What an action would do.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -4,7 +4,7 @@ use std::{thread, time::Duration, time::Instant};
 
 use openspace_grounding::Image;
 
-use super::{Frame, GuiSession};
+use super::{Frame, GuiSession, judge::BLINK};
 use crate::{
     Capture, GuiError, InputRect, LOOKUP, Monitor, ScreenError, ScreenState,
     capture_check::{CaptureCheck, Verdict},
@@ -30,6 +30,21 @@ impl GuiSession {
             self.unmoved = 0;
         }
         self.show(&monitors, monitor, capture, secrets, note)
+    }
+
+    /// The screen shows what the last picture shows. A blinking caret is given time to look as before.
+    pub fn looks_as_before(&self) -> Result<bool, GuiError> {
+        let Some(frame) = &self.frame else {
+            return Ok(false);
+        };
+        let pause = Duration::from_millis(50);
+        for _ in 0..=BLINK.as_millis() / pause.as_millis() {
+            if self.screen.capture(&frame.geometry.monitor)? == frame.capture {
+                return Ok(true);
+            }
+            thread::sleep(pause);
+        }
+        Ok(false)
     }
 
     /// Captures a monitor and refuses what must not be taken for the screen.

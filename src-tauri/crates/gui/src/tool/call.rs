@@ -43,13 +43,18 @@ pub(super) async fn run(
     let may_act = may_act(shared, context, dropped);
     let held = tell_held(context);
 
-    let (kind, vision) = (tool.kind, shared.vision);
+    let halts = shared.halts.load(Ordering::SeqCst);
+    let (kind, vision, unseen) = (tool.kind, shared.vision, shared.is_unseen());
     let read = shared
-        .blocking(move |session| Wanted::read(kind, &arguments, vision, session))
+        .blocking(move |session| Wanted::read(kind, &arguments, vision, unseen, session))
         .await?;
     let wanted = match read {
         Ok(wanted) => wanted,
-        Err(GuiError::Stale(reason)) => return fresh(shared, context, reason, None).await,
+        Err(GuiError::Stale(reason)) => {
+            let shown = fresh(shared, context, reason, None).await?;
+            shared.saw(halts);
+            return Ok(shown);
+        }
         Err(error) => return Err(error.into()),
     };
     if kind == Kind::Tree {
@@ -120,7 +125,13 @@ pub(super) async fn run(
             }
         }
     }
-    answer.finish(shared, context).await
+    let output = answer.finish(shared, context).await?;
+    // What acts has compared the screen with the last picture before.
+    let looked = |action: &ComputerAction| action.is_look() || action.is_control();
+    if wanted.actions.iter().any(looked) {
+        shared.saw(halts);
+    }
+    Ok(output)
 }
 
 enum Failure {

@@ -9,9 +9,7 @@ use std::{
     collections::HashSet,
     fs::File,
     io::{self, Read as _},
-    pin::Pin,
     sync::{Arc, Mutex, PoisonError},
-    task::{Context, Poll, ready},
     time::Duration,
 };
 
@@ -22,17 +20,18 @@ use rmcp::{
     transport::{Transport, async_rw::AsyncRwTransport},
 };
 use tokio::{
-    io::{AsyncRead, ReadBuf},
-    sync::{Notify, mpsc},
+    io::{AsyncWriteExt as _, DuplexStream},
+    runtime::Handle,
+    sync::Notify,
 };
 
 use super::Server;
 
 /// Requests that may be unanswered; further ones are left unread until some are.
 const UNANSWERED: usize = 512;
-/// Read at once, and how many such pieces are read ahead: 8 MiB.
+/// Bytes read at once, and how many are read ahead, however small the pieces that they come in.
 const PIECE: usize = 64 * 1024;
-const PIECES: usize = 128;
+const AHEAD: usize = 8 * 1024 * 1024;
 /// Longest message.
 const LONGEST: usize = 8 * 1024 * 1024;
 /// What is being answered when the input ends may take this long to be written.
@@ -88,20 +87,16 @@ fn lose_prints() -> io::Result<()> {
 /// Answers the host until its input ends, and then within two seconds no more.
 pub async fn serve_stdio(server: &Server, streams: Streams) -> io::Result<()> {
     let closing = server.shared.closing.clone();
-    let (sender, chunks) = mpsc::channel(PIECES);
+    let (input, mut queue) = tokio::io::duplex(AHEAD);
+    let runtime = Handle::current();
     let ended = closing.clone();
     std::thread::Builder::new()
         .name("input".to_owned())
         .spawn(move || {
-            read_ahead(streams.input, &sender);
+            read_ahead(streams.input, &mut queue, &runtime);
             // Before the queue is dropped, so that whoever waits is answered and not cancelled.
             ended.cancel();
         })?;
-    let input = Input {
-        chunks,
-        chunk: Vec::new(),
-        at: 0,
-    };
     let output = tokio::fs::File::from_std(streams.output);
     let lines = AsyncRwTransport::new_server(input, output).with_max_line_length(LONGEST);
     let transport = Lines {
@@ -131,13 +126,13 @@ pub async fn serve_stdio(server: &Server, streams: Streams) -> io::Result<()> {
     Ok(())
 }
 
-fn read_ahead(mut input: File, sender: &mpsc::Sender<Vec<u8>>) {
+fn read_ahead(mut input: File, queue: &mut DuplexStream, runtime: &Handle) {
     let mut piece = vec![0; PIECE];
     loop {
         match input.read(&mut piece) {
             Ok(0) => return,
             Ok(length) => {
-                if sender.blocking_send(piece[..length].to_vec()).is_err() {
+                if runtime.block_on(queue.write_all(&piece[..length])).is_err() {
                     return;
                 }
             }
@@ -147,32 +142,6 @@ fn read_ahead(mut input: File, sender: &mpsc::Sender<Vec<u8>>) {
                 return;
             }
         }
-    }
-}
-
-/// What the thread has read.
-struct Input {
-    chunks: mpsc::Receiver<Vec<u8>>,
-    chunk: Vec<u8>,
-    at: usize,
-}
-
-impl AsyncRead for Input {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        if self.at == self.chunk.len() {
-            match ready!(self.chunks.poll_recv(context)) {
-                Some(chunk) => (self.chunk, self.at) = (chunk, 0),
-                None => return Poll::Ready(Ok(())),
-            }
-        }
-        let length = buffer.remaining().min(self.chunk.len() - self.at);
-        buffer.put_slice(&self.chunk[self.at..self.at + length]);
-        self.at += length;
-        Poll::Ready(Ok(()))
     }
 }
 
@@ -206,7 +175,7 @@ impl Unanswered {
 
 /// Messages as lines, of which only so many wait for their answers.
 struct Lines {
-    inner: AsyncRwTransport<RoleServer, Input, tokio::fs::File>,
+    inner: AsyncRwTransport<RoleServer, DuplexStream, tokio::fs::File>,
     unanswered: Arc<Unanswered>,
 }
 

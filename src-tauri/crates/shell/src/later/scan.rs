@@ -5,7 +5,7 @@ use std::{
     ffi::{OsStr, OsString},
     fs::{self, Metadata},
     path::{Component, Path, PathBuf},
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
 use openspace_grounding::{
@@ -110,7 +110,8 @@ pub(super) struct Picture {
     hook_folders: BTreeSet<PathBuf>,
     /// There was more than is looked at.
     pub(super) incomplete: bool,
-    pub(super) taken: SystemTime,
+    #[cfg(unix)]
+    pub(super) taken: std::time::SystemTime,
 }
 
 impl Picture {
@@ -133,7 +134,8 @@ impl Picture {
                 gits: BTreeMap::new(),
                 hook_folders: BTreeSet::new(),
                 incomplete: false,
-                taken: SystemTime::now(),
+                #[cfg(unix)]
+                taken: std::time::SystemTime::now(),
             },
         };
         scan.known();

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use image::RgbImage;
-use x11rb::connection::Connection;
+use x11rb::connection::{Connection, RequestConnection as _};
 use x11rb::protocol::randr::{self, ConnectionExt as _};
+use x11rb::protocol::xinput;
 use x11rb::protocol::xkb::{self, ConnectionExt as _};
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, ImageFormat, ModMask};
+use x11rb::protocol::xtest;
 use x11rb::rust_connection::{DefaultStream, RustConnection};
 
 use super::Rect;
@@ -186,6 +188,28 @@ pub(super) fn pointer(connection: &RustConnection, screen: usize) -> Result<(i32
     let root = connection.setup().roots[screen].root;
     let reply = connection.query_pointer(root)?.reply()?;
     Ok((reply.root_x.into(), reply.root_y.into()))
+}
+
+/// XTEST speaks for any device that is named, as a driver would.
+pub(super) fn button_by_hand(connection: &RustConnection, down: bool) -> Result<()> {
+    const MOUSE: &[u8] = b"Xvfb mouse";
+    const LEFT: u8 = 1;
+    let devices = xinput::xi_query_device(connection, xinput::Device::ALL)?
+        .reply()?
+        .infos;
+    let mouse = devices.iter().find(|device| device.name == MOUSE);
+    let mouse = u8::try_from(mouse.context("the server has no mouse")?.deviceid)?;
+    let first = connection
+        .extension_information(xinput::X11_EXTENSION_NAME)?
+        .context("the server has no input extension")?
+        .first_event;
+    let kind = if down {
+        xinput::DEVICE_BUTTON_PRESS_EVENT
+    } else {
+        xinput::DEVICE_BUTTON_RELEASE_EVENT
+    };
+    xtest::fake_input(connection, first + kind, LEFT, 0, x11rb::NONE, 0, 0, mouse)?.check()?;
+    Ok(())
 }
 
 pub(super) fn move_pointer(

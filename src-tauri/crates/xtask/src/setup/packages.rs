@@ -93,6 +93,18 @@ pub(crate) const PACKAGES: &[Package] = &[
     package(Test, "fonts-noto-cjk", None, "Chinese letters to look at"),
     package(
         Test,
+        "fonts-inter",
+        None,
+        "letters that look the same on every machine",
+    ),
+    package(
+        Test,
+        "libfaketime",
+        None,
+        "a clock that always says the same, for pictures of pages",
+    ),
+    package(
+        Test,
         "tesseract-ocr",
         Some("tesseract"),
         "reads what is really on the screen",

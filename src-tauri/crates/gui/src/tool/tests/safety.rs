@@ -279,6 +279,50 @@ async fn a_halt_is_a_pause_and_a_close_is_the_end() {
     assert!(matches!(refused, Err(ToolError::Unavailable(_))));
 }
 
+/// After a pause the screen is looked at before anything is pressed: where it changed, nothing is done
+/// and the picture comes along; where it did not, the run goes on.
+#[tokio::test]
+async fn after_a_pause_comes_a_look() {
+    let bench = Bench::new(|_| {});
+    let click = || json!({"action": "left_click", "coordinate": [5, 5]});
+    bench.look().await;
+    bench.backend.halt().await;
+    assert!(!bench.computer(click()).await.unwrap().is_error, "the same");
+
+    bench.backend.halt().await;
+    let pressed = bench.fake.log();
+    bench.fake.with(|state| state.paint(200, 200, 40, 9));
+    bench
+        .computer(json!({"action": "cursor_position"}))
+        .await
+        .unwrap();
+    let asked = bench.actions("computer", click()).await;
+    let [Action::Screen { access, .. }] = &asked[..] else {
+        panic!("one thing is asked for: {asked:?}");
+    };
+    assert_eq!(*access, Access::Look);
+    let refused = bench.computer(click()).await.unwrap();
+    assert!(refused.is_error && text(&refused).starts_with("out of date"));
+    assert!(text(&refused).contains("paused"), "{}", text(&refused));
+    let pictures = refused
+        .blocks
+        .iter()
+        .filter(|block| matches!(block, Block::Image { .. }));
+    assert_eq!(pictures.count(), 1);
+    assert_eq!(bench.fake.log(), pressed);
+    assert!(
+        !bench.computer(click()).await.unwrap().is_error,
+        "it was seen"
+    );
+    assert!(bench.fake.log().len() > pressed.len());
+
+    // A look of one's own is as good.
+    bench.backend.halt().await;
+    bench.fake.with(|state| state.paint(300, 200, 40, 9));
+    bench.look().await;
+    assert!(!bench.computer(click()).await.unwrap().is_error);
+}
+
 /// A button pressed to stay is told to the guard, survives the call and is released at the end.
 #[tokio::test]
 async fn a_held_button_is_told_and_released() {
