@@ -1,6 +1,10 @@
 //! `openspace-bench eval tools` with a model that checks its requests and the real MCP server.
 
 #![cfg(target_os = "linux")]
+#![allow(
+    clippy::expect_used,
+    reason = "a test's helpers may fail the test as the test itself may"
+)]
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 

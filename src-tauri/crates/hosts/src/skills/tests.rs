@@ -44,11 +44,6 @@ impl Rig {
         self.home().join(".codex/skills").join(skill)
     }
 
-    fn write(&self, file: &Path, text: &str) {
-        fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
-        fs::write(file, text).expect("a file");
-    }
-
     fn change(&self, wish: Wish) -> Vec<Result<SkillDone, Error>> {
         let done = self.hosts().change_skills(codex(), wish, NOW);
         done.expect("a list")
@@ -74,7 +69,7 @@ impl Rig {
     /// A skill as an earlier version of the program wrote it.
     fn earlier(&self, skill: &Skill, text: &str, version: u32) {
         let folder = self.folder(skill.name);
-        self.write(&folder.join(FILE), text);
+        write(&folder.join(FILE), text);
         let record = SkillRecord {
             host: "codex".to_owned(),
             folder,
@@ -102,6 +97,11 @@ impl Rig {
         }
         found
     }
+}
+
+fn write(file: &Path, text: &str) {
+    fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
+    fs::write(file, text).expect("a file");
 }
 
 fn codex() -> &'static Host {
@@ -152,7 +152,7 @@ fn installing_and_removing_leads_back() {
     for there_before in [false, true] {
         let rig = Rig::new();
         if there_before {
-            rig.write(&rig.folder("mine").join(FILE), "mine");
+            write(&rig.folder("mine").join(FILE), "mine");
         }
         let before = rig.tree();
         assert_eq!(rig.kinds(Wish::Installed), both(SkillKind::Install));
@@ -173,18 +173,18 @@ fn installing_and_removing_leads_back() {
 /// What has the name and is not ours is left as it is, whatever is wished.
 #[test]
 fn what_is_not_ours_is_never_touched() {
-    let makes: [fn(&Rig, &Path); 4] = [
-        |rig, folder| rig.write(&folder.join(FILE), "---\nname: delegate-task\n---\nMine.\n"),
-        |_, folder| fs::create_dir_all(folder).expect("an empty folder"),
-        |rig, folder| rig.write(folder, "a file"),
-        |rig, folder| {
-            rig.write(&folder.join(FILE), SKILLS[0].text);
-            rig.write(&folder.join("notes.md"), "mine");
+    let makes: [fn(&Path); 4] = [
+        |folder| write(&folder.join(FILE), "---\nname: delegate-task\n---\nMine.\n"),
+        |folder| fs::create_dir_all(folder).expect("an empty folder"),
+        |folder| write(folder, "a file"),
+        |folder| {
+            write(&folder.join(FILE), SKILLS[0].text);
+            write(&folder.join("notes.md"), "mine");
         },
     ];
     for make in makes {
         let rig = Rig::new();
-        make(&rig, &rig.folder("delegate-task"));
+        make(&rig.folder("delegate-task"));
         let before = rig.tree();
         assert_eq!(rig.state("delegate-task"), SkillState::Foreign);
         let mut done = rig.change(Wish::Installed);
@@ -208,7 +208,7 @@ fn what_is_not_ours_is_never_touched() {
 fn links_are_not_followed() {
     let rig = Rig::new();
     let kept = rig.home().join("dotfiles");
-    rig.write(&kept.join(FILE), SKILLS[0].text);
+    write(&kept.join(FILE), SKILLS[0].text);
     let folder = rig.folder("delegate-task");
     fs::create_dir_all(folder.parent().expect("a folder")).expect("folders");
     std::os::unix::fs::symlink(&kept, &folder).expect("a link");
@@ -229,15 +229,15 @@ fn links_are_not_followed() {
 /// What the person wrote into one of ours, or put beside it, is theirs.
 #[test]
 fn what_a_person_changed_stays() {
-    let changes: [fn(&Rig, &Path); 3] = [
-        |rig, folder| rig.write(&folder.join(FILE), &format!("{}\nMine.\n", SKILLS[0].text)),
-        |rig, folder| rig.write(&folder.join("scripts/mine.sh"), "true"),
-        |_, folder| fs::remove_file(folder.join(FILE)).expect("removed"),
+    let changes: [fn(&Path); 3] = [
+        |folder| write(&folder.join(FILE), &format!("{}\nMine.\n", SKILLS[0].text)),
+        |folder| write(&folder.join("scripts/mine.sh"), "true"),
+        |folder| fs::remove_file(folder.join(FILE)).expect("removed"),
     ];
     for change in changes {
         let rig = Rig::new();
         rig.kinds(Wish::Installed);
-        change(&rig, &rig.folder("delegate-task"));
+        change(&rig.folder("delegate-task"));
         let before = rig.tree();
         assert_eq!(rig.state("delegate-task"), SkillState::Changed);
         for (wish, kind) in [
