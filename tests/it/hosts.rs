@@ -3,6 +3,7 @@
 mod commands;
 mod lent;
 mod real;
+mod skills;
 
 use std::{
     fs,

@@ -9,6 +9,7 @@ mod handshake;
 mod host;
 mod http;
 mod purity;
+mod settings;
 mod tasks;
 
 use std::time::Duration;

@@ -28,7 +28,7 @@ pub(crate) enum HostsCommand {
     },
     /// Write an entry into their files, so that they can hand over tasks
     Register(RegisterArgs),
-    /// Take the entry out again: every byte is as it was before
+    /// Take the entry out again, and the skills: every byte is as it was before
     Unregister(UnregisterArgs),
     /// Start what an entry says as the host would, speak with it and say what was seen
     Verify {
@@ -43,7 +43,7 @@ pub(crate) enum HostsCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Find entries whose program has gone or moved, and correct them
+    /// Find entries whose program has gone or moved and skills of an earlier version, and correct them
     Doctor {
         /// Only say what would be done
         #[arg(long)]
@@ -58,11 +58,12 @@ pub(crate) enum HostsCommand {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Only the entry is added; everything else in the file stays as it is, byte for byte, and a copy of
-the file is kept (the last five). An entry of the same name that is not ours is shown and left alone.
+the file is kept (the last five). An entry of the same name that is not ours is shown and left
+alone. So is a skill of the same name, and one of ours that you changed.
 
 Examples:
   openspace hosts register --all --dry-run
-  openspace hosts register codex claude-code
+  openspace hosts register codex claude-code --skills
   openspace hosts register claude-code --project .
   openspace hosts register vscode --file \"$HOME/.config/Code/User/profiles/a1b2/mcp.json\"")]
 pub(crate) struct RegisterArgs {
@@ -79,6 +80,10 @@ pub(crate) struct RegisterArgs {
     /// Make the file of a host that was not found
     #[arg(long)]
     pub(crate) create: bool,
+    /// Also put two skills into its skills folder, which tell its agent when to hand over a task;
+    /// those of an earlier version are renewed
+    #[arg(long, conflicts_with_all = ["project", "path"])]
+    pub(crate) skills: bool,
     #[command(flatten)]
     pub(crate) how: How,
 }

@@ -15,6 +15,7 @@ use crate::{
 };
 
 mod show;
+mod skills;
 
 pub(crate) async fn hosts(
     command: HostsCommand,
@@ -107,11 +108,15 @@ fn register(app: &Arc<App>, arguments: RegisterArgs) -> Result<Exit, Failure> {
         force: arguments.force,
         trust: arguments.trust,
         create: arguments.create,
+        skills: arguments.skills,
         dry_run: arguments.how.dry_run,
         ..HostRequest::default()
     };
     let hosts = chosen(app, arguments.which, |host| {
-        host.is_open() || host.state == "different" || host.state == "unusable"
+        host.is_open()
+            || host.state == "different"
+            || host.state == "unusable"
+            || arguments.skills && host.is_registered() && !host.skills.is_empty()
     })?;
     change(app, &hosts, &request, &arguments.how, true)
 }
@@ -123,7 +128,9 @@ fn unregister(app: &Arc<App>, arguments: UnregisterArgs) -> Result<Exit, Failure
         dry_run: arguments.how.dry_run,
         ..HostRequest::default()
     };
-    let hosts = chosen(app, arguments.which, HostState::is_registered)?;
+    let hosts = chosen(app, arguments.which, |host| {
+        host.is_registered() || request.scope == HostScope::User && host.has_skills()
+    })?;
     change(app, &hosts, &request, &arguments.how, false)
 }
 
@@ -151,8 +158,20 @@ fn change(
             app.unregister_host(&request)
         };
         match changed {
-            Ok(change) if how.json => output::json(&change),
-            Ok(change) => tell(app, &change, how.dry_run, verb),
+            Ok(change) => {
+                if change.skills.iter().any(|skill| skill.problem.is_some()) {
+                    exit = worse(exit, Exit::Failed);
+                }
+                if how.json {
+                    output::json(&change);
+                } else {
+                    tell(app, &change, how.dry_run, verb);
+                    skills::tell(app, &change, &request);
+                    if how.dry_run && would_change(&change) {
+                        show::detail_note(app, "hosts.dry_run", &[]);
+                    }
+                }
+            }
             Err(failure) => {
                 exit = worse(exit, Exit::of_failure(&failure));
                 report(app, host, &failure, how.json);
@@ -160,6 +179,11 @@ fn change(
         }
     }
     Ok(exit)
+}
+
+fn would_change(change: &HostChange) -> bool {
+    let mut skills = change.skills.iter();
+    change.kind.id() != "nothing" || skills.any(|skill| skill.kind.changes())
 }
 
 fn tell(app: &Arc<App>, change: &HostChange, dry_run: bool, verb: &str) {
@@ -191,9 +215,7 @@ fn tell(app: &Arc<App>, change: &HostChange, dry_run: bool, verb: &str) {
         let values = [("file", backup.display().to_string())];
         show::detail_note(app, "hosts.backup", &values);
     }
-    if dry_run {
-        show::detail_note(app, "hosts.dry_run", &[]);
-    } else if verb == "register" {
+    if !dry_run && verb == "register" {
         if change.trusts {
             show::detail_note(app, "hosts.trusted", &values);
         }
@@ -242,10 +264,10 @@ fn doctor(app: &Arc<App>, dry_run: bool, as_json: bool) -> Result<Exit, Failure>
     } else {
         show::check(app, &check, dry_run);
     }
-    let wrong = check
-        .findings
-        .iter()
-        .any(|finding| matches!(finding.cure, "failed" | "possible") || finding.problem.is_some());
+    let wrong =
+        check.findings.iter().any(|finding| {
+            matches!(finding.cure, "failed" | "possible") || finding.problem.is_some()
+        }) || check.skills.iter().any(|skill| !skill.made);
     Ok(if wrong { Exit::Failed } else { Exit::Done })
 }
 

@@ -16,7 +16,9 @@ fn makes() -> Script {
 /// A host without any folder of the settings.
 fn bare(script: Script) -> Delegating {
     let rig = Rig::headless(script);
-    let mut host = Host::start_in(&rig, &[], rig.environment());
+    let mut environment = super::host::rig_environment(&rig);
+    environment.remove("OPENSPACE_WORKSPACE");
+    let mut host = Host::start_in(&rig, &[], environment);
     host.initialize("2025-11-25");
     Delegating { rig, host }
 }

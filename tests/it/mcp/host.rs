@@ -175,9 +175,11 @@ impl Host {
     }
 }
 
-/// What a rig's programs are given, with the workspace as the settings' own.
+/// What a rig's programs are given, with the workspace as the settings' own. Nothing here looks at a
+/// screen, and one that another test has locked or frozen would be found and waited for.
 pub(super) fn rig_environment(rig: &Rig) -> BTreeMap<String, String> {
     let mut environment = rig.environment();
+    environment.insert("OPENSPACE_BACKEND_SCOPE".into(), "shell".into());
     let workspace = rig.home.workspace().display().to_string();
     environment.insert("OPENSPACE_WORKSPACE".into(), workspace);
     environment

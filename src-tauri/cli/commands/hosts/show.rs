@@ -7,6 +7,7 @@ use openspace_app::{
     hosts::{HostCheck, HostDetail, HostSeen, HostState, Launch},
 };
 
+use super::skills;
 use crate::output;
 
 pub(super) fn say(app: &Arc<App>, key: &str, values: &[(&str, String)]) -> String {
@@ -38,6 +39,9 @@ pub(super) fn state(app: &Arc<App>, host: &HostState) {
     }
     if let Some(problem) = &host.problem {
         output::line(&format!("  {:<16} → {problem}", ""));
+    }
+    if let Some(old) = skills::outdated(app, host) {
+        output::line(&format!("  {:<16} → {old}", ""));
     }
 }
 
@@ -73,6 +77,10 @@ pub(super) fn detail(app: &Arc<App>, detail: &HostDetail) {
     }
     if let Some(skills) = &detail.skills {
         row("skills", skills.display().to_string());
+    }
+    for skill in &host.skills {
+        let state = say(app, &format!("hosts.skill.state.{}", skill.state.id()), &[]);
+        output::line(&format!("    {}: {state}", skill.skill));
     }
     for lendable in &detail.lends {
         row("lends", lendable.place.clone());
@@ -148,6 +156,9 @@ pub(super) fn check(app: &Arc<App>, check: &HostCheck, dry_run: bool) {
             "hosts.doctor.copy"
         };
         output::line(&say(app, key, &[("file", copy.display().to_string())]));
+    }
+    for skill in &check.skills {
+        skills::line(app, skill, '✓');
     }
     if check.findings.is_empty() {
         output::line(&say(app, "hosts.doctor.none", &[]));

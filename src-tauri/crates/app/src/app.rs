@@ -187,6 +187,15 @@ impl App {
         Ok(())
     }
 
+    /// Reads the settings again for what begins now. A process lives for days, and what a person
+    /// changed elsewhere meanwhile counts. A file that is wrong for the moment keeps nobody from
+    /// working: what applied before goes on applying.
+    pub(crate) fn follow_settings(&self) {
+        if let Err(failure) = self.reload_settings() {
+            tracing::warn!(%failure, "the settings from before apply");
+        }
+    }
+
     /// The language of the settings, else of the system.
     pub fn language(&self) -> Result<Language> {
         language(&self.environment, &self.values())

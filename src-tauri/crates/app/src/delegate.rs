@@ -123,6 +123,8 @@ impl App {
     /// with the request is found before anything is queued.
     pub async fn delegate(&self, delegation: &Delegation) -> Result<Enqueued> {
         self.refuse_runs("delegate tasks")?;
+        // A runner that is started for it reads them too, and would end at wrong ones unheard.
+        self.reload_settings()?;
         let task = delegation.task.trim();
         if task.len() > LONGEST_TASK {
             return Err(Failure::new(
@@ -301,8 +303,13 @@ impl App {
 
 impl App {
     /// Whether this question may be put to the person through the host that handed the task over:
-    /// where a person switched that on for it, and never for what is risky or cannot be undone.
+    /// where a person switched that on for it, and never for what is risky or cannot be undone. It is
+    /// over the moment they switch it off, and where the settings cannot be read.
     pub fn may_answer_through(&self, host: &str, approval: &Approval) -> bool {
+        if let Err(failure) = self.reload_settings() {
+            tracing::warn!(%failure, "nothing is answered through hosts");
+            return false;
+        }
         let name = host_name(host);
         let values = self.values();
         let mut switched_on = values.mcp.approve_through.iter();

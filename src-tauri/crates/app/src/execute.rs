@@ -41,6 +41,7 @@ impl App {
     /// Executes a run that this process claimed, to its end, and says how it ended. Whatever goes
     /// wrong before the first step ends the run as failed, with the reason stored.
     pub async fn execute(&self, fence: Fence, guard: &GuardPipe) -> Result<Outcome> {
+        self.follow_settings();
         match self.prepare_and_drive(&fence, guard).await {
             Ok(outcome) => Ok(outcome),
             Err(failure) => {

@@ -5,6 +5,7 @@
 
 mod change;
 mod failure;
+mod skills;
 mod view;
 
 use std::{path::PathBuf, time::Duration};
@@ -13,11 +14,13 @@ use jiff::Timestamp;
 use openspace_hosts::{
     Hosts, Kind, Machine, Options, Scope, State,
     credentials::{Credentials, Names},
+    skills::Wish,
 };
 use openspace_llm::provider::{PROVIDERS, Provider, Wire};
 
 pub use change::{DiffLine, DiffRow, HostAction, HostPreview, HostWritten};
 pub use openspace_hosts::Launch;
+pub use skills::{HostSkill, HostSkillChange};
 pub use view::{HostChange, HostCheck, HostDetail, HostSeen, HostState, Lendable};
 
 use crate::{App, Failure, failure::Result};
@@ -60,6 +63,8 @@ pub struct HostRequest {
     pub trust: bool,
     /// Also make the file of a host that was not found.
     pub create: bool,
+    /// Also put our skills into its folder. They go with the entry whether this is set or not.
+    pub skills: bool,
     /// Only work out what would be done.
     pub dry_run: bool,
 }
@@ -210,7 +215,15 @@ impl App {
             (done.plan, done.backup)
         };
         let diff = self.host_diff(&plan)?;
+        let own = scope == Scope::User;
+        let wish = if register {
+            (own && request.skills).then_some(Wish::Installed)
+        } else {
+            own.then_some(Wish::Removed)
+        };
+        let skills = wish.map(|wish| self.change_host_skills(&hosts, host, wish, request.dry_run));
         Ok(HostChange {
+            skills: skills.transpose()?.unwrap_or_default(),
             host: host.id,
             name: host.name,
             kind: plan.kind,
@@ -245,14 +258,17 @@ impl App {
         }
     }
 
-    /// Looks at every entry of ours, and corrects those whose program has gone unless `dry_run`.
+    /// Looks at every entry of ours, and corrects those whose program has gone unless `dry_run`; and
+    /// at every skill of ours, and renews those of an earlier version.
     pub fn check_hosts(&self, dry_run: bool) -> Result<HostCheck> {
         self.refuse_runs("check hosts")?;
-        let checkup = self
-            .hosts()
+        let hosts = self.hosts();
+        let checkup = hosts
             .checkup(dry_run, Timestamp::now())
             .map_err(|error| self.host_failure(&error))?;
-        Ok(self.host_check(checkup))
+        let mut check = self.host_check(checkup);
+        check.skills = self.renew_host_skills(&hosts, dry_run)?;
+        Ok(check)
     }
 
     /// The hosts of this machine.
@@ -313,6 +329,11 @@ impl HostState {
     /// Our entry is there.
     pub fn is_registered(&self) -> bool {
         matches!(self.state, "registered" | "off" | "moved")
+    }
+
+    /// It has a skill of ours that nobody changed.
+    pub fn has_skills(&self) -> bool {
+        self.skills.iter().any(|skill| skill.state.is_ours())
     }
 }
 

@@ -208,6 +208,28 @@ impl App {
         })
     }
 
+    /// The model that was asked for, else the one of the settings or of a host agent.
+    pub(crate) fn chosen_model(&self, asked: Option<&str>) -> Result<String> {
+        asked.map(str::to_owned).or_else(|| self.model_name()).ok_or_else(|| {
+            Failure::new(Code::Credentials, "no model is named")
+                .hint("give --model, set OPENSPACE_MODEL, or: openspace config set model.name anthropic/claude-sonnet-4-6")
+        })
+    }
+
+    /// A model as a run would have it, with its name, and where its key is from. Nothing is sent yet.
+    ///
+    /// # Errors
+    /// [`Code::Credentials`] when no model is named, or it needs a key and there is none.
+    pub async fn model(
+        &self,
+        asked: Option<&str>,
+    ) -> Result<(String, Arc<dyn ChatModel>, KeySource)> {
+        self.refuse_runs("use models")?;
+        let name = self.chosen_model(asked)?;
+        let (model, source) = self.connect_to(&name, None, None).await?;
+        Ok((name, model, source))
+    }
+
     /// Records where a run's key is from.
     pub(crate) async fn tell_key(&self, fence: &Fence, source: &KeySource) {
         let payload = json!({ "source": source.id(), "variable": source.variable() });

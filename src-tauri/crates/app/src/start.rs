@@ -85,6 +85,7 @@ impl App {
             return Err(Failure::new(Code::InvalidRequest, "the task is empty")
                 .hint("say in plain words what is to be done"));
         }
+        self.follow_settings();
         let spec = self.spec(request)?;
         let limits = self.limits(&request.limits, &spec)?;
         let session = match &request.session {
@@ -119,10 +120,7 @@ impl App {
 
     fn spec(&self, request: &RunRequest) -> Result<RunSpec> {
         let values = self.values();
-        let model = request.model.clone().or_else(|| self.model_name()).ok_or_else(|| {
-            Failure::new(Code::Credentials, "no model is named")
-                .hint("give --model, set OPENSPACE_MODEL, or: openspace config set model.name anthropic/claude-sonnet-4-6")
-        })?;
+        let model = self.chosen_model(request.model.as_deref())?;
         if !model.starts_with("recorded/") {
             openspace_llm::ModelName::parse(&model).map_err(|error| {
                 let message = match error {

@@ -1,6 +1,7 @@
 //! Measures the budgets of the design: `cargo xtask bench NAME [--json] [--quick]`.
 //!
-//! Screens are private, data folders temporary; nothing of the person's is seen or touched.
+//! Screens are private, data folders temporary; nothing of the person's is seen or touched. Only
+//! [`eval`] uses their settings and key, since it asks the model they chose.
 
 #![forbid(unsafe_code)]
 #![allow(
@@ -9,6 +10,7 @@
     reason = "a command line tool talks on the terminal"
 )]
 
+mod eval;
 mod figure;
 #[cfg(target_os = "linux")]
 mod gui;
@@ -25,7 +27,8 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use figure::Report;
 
-const USAGE: &str = "Usage: openspace-bench gui|mcp|store|ui [--json] [--quick]";
+const USAGE: &str = "Usage: openspace-bench gui|mcp|store|ui [--json] [--quick]
+       openspace-bench eval tools [--model PROVIDER/MODEL] [--json]";
 
 /// How much is measured.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +50,12 @@ impl Effort {
 }
 
 fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, second, rest @ ..] = arguments.as_slice()
+        && [first, second] == ["eval", "tools"]
+    {
+        return eval::tools(rest);
+    }
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -136,6 +136,14 @@ pub enum Error {
         /// The entry as JSON, without secrets.
         entry: String,
     },
+    /// Somebody else's skill has the name of one of ours, and was left alone.
+    #[error("{} is not ours", path.display())]
+    ForeignSkill {
+        /// The skill's name.
+        skill: &'static str,
+        /// Its folder.
+        path: PathBuf,
+    },
     /// The host itself refuses the file with our entry, which was taken out again.
     #[error("{host} does not accept the file: {message}")]
     Refused {

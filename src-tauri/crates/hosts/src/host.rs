@@ -40,8 +40,8 @@ pub struct Host {
     pub(crate) passes: Passes,
     /// How many tools it takes altogether.
     pub most_tools: Option<u32>,
-    /// The folder of its skills.
-    pub(crate) skills: Option<Place>,
+    /// Places of the folder of its skills; the first that there can be on a machine counts.
+    pub(crate) skills: &'static [Place],
 }
 
 /// What gives a host away.

@@ -87,7 +87,8 @@ impl Hosts {
 
     /// The folder of the host's skills, there or not.
     pub fn skills(&self, host: &Host) -> Option<PathBuf> {
-        host.skills.and_then(|place| place.on(&self.machine))
+        let mut places = host.skills.iter();
+        places.find_map(|place| place.on(&self.machine))
     }
 
     /// Files of projects and profiles that were written into, with their hosts.

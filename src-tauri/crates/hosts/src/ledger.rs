@@ -47,6 +47,23 @@ pub(crate) struct Change {
     pub(crate) at: i64,
 }
 
+/// One skill that was put into a host's folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SkillRecord {
+    /// Name of the host.
+    pub(crate) host: String,
+    /// The skill's own folder.
+    pub(crate) folder: PathBuf,
+    /// Which version of the skill.
+    pub(crate) version: u32,
+    /// Of its text, in hexadecimal.
+    pub(crate) hash: String,
+    /// How many folders above came with it.
+    pub(crate) created: usize,
+    /// When, in milliseconds since 1970.
+    pub(crate) at: i64,
+}
+
 /// The list of all of them, a file of ours.
 #[derive(Debug, Clone)]
 pub(crate) struct Ledger {
@@ -60,6 +77,8 @@ struct Stored {
     /// At most one for each file.
     #[serde(default)]
     changes: Vec<Change>,
+    #[serde(default)]
+    skills: Vec<SkillRecord>,
 }
 
 impl Ledger {
@@ -111,6 +130,28 @@ impl Ledger {
             stored.changes.retain(|other| other.file != file);
             stored.changes.extend(change);
         })
+    }
+
+    /// What was put into the folder of a skill.
+    pub(crate) fn find_skill(&self, folder: &Path) -> Result<Option<SkillRecord>, Error> {
+        let mut skills = self.stored()?.skills.into_iter();
+        Ok(skills.find(|record| record.folder == folder))
+    }
+
+    /// Puts a record in the place of what is known of a skill's folder.
+    pub(crate) fn put_skill(&self, record: SkillRecord) -> Result<(), Error> {
+        self.edit(|stored| {
+            stored.skills.retain(|other| other.folder != record.folder);
+            stored.skills.push(record);
+        })
+    }
+
+    /// Forgets the folder of a skill.
+    pub(crate) fn forget_skill(&self, folder: &Path) -> Result<(), Error> {
+        if self.find_skill(folder)?.is_none() {
+            return Ok(());
+        }
+        self.edit(|stored| stored.skills.retain(|other| other.folder != folder))
     }
 
     fn edit(&self, edit: impl FnOnce(&mut Stored)) -> Result<(), Error> {

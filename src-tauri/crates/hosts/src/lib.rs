@@ -4,7 +4,8 @@
 //! [`Hosts`] looks how each stands ([`Report`]), works out changes ([`Plan`]) and makes them
 //! ([`Done`]): every byte that is not ours stays as it is, and unregistering leads back to the bytes
 //! from before. [`Hosts::checkup`] finds entries whose program has gone, [`Hosts::verify`] starts one
-//! as its host would and speaks with it. Nothing secret is ever written.
+//! as its host would and speaks with it. [`skills`] puts two skills into the host's folder that tell
+//! its agent when and how to use us. Nothing secret is ever written.
 
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
@@ -23,6 +24,7 @@ mod ledger;
 mod machine;
 mod mask;
 mod plan;
+pub mod skills;
 mod state;
 mod table;
 mod verify;

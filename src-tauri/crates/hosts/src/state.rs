@@ -11,6 +11,7 @@ use crate::{
     file::Contents,
     ledger::Record,
     machine::is_program,
+    skills::SkillReport,
 };
 
 /// Which of a host's files is meant.
@@ -37,6 +38,9 @@ pub struct Report {
     pub launch: Option<Launch>,
     /// How it stands.
     pub state: State,
+    /// Our skills in its folder; none where it has no such folder, or another file than the person's
+    /// own was asked about.
+    pub skills: Vec<SkillReport>,
 }
 
 /// How a host stands towards us.
@@ -177,6 +181,10 @@ impl Hosts {
             sign,
             launch: None,
             state: State::NotRegistered,
+            skills: match scope {
+                Scope::User => self.look_skills(host)?,
+                Scope::Project(_) | Scope::File(_) => Vec::new(),
+            },
             file,
         };
         match self.standing(host, &report.file) {

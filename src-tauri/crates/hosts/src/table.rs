@@ -37,7 +37,7 @@ const USUAL: Host = Host {
     check: None,
     passes: Passes::Little(&[]),
     most_tools: None,
-    skills: None,
+    skills: &[],
 };
 
 const STDIO: &[(&str, Fixed)] = &[("type", Fixed::Text("stdio"))];
@@ -83,7 +83,10 @@ pub const HOSTS: &[Host] = &[
         },
         lock: Lock::Folder,
         passes: Passes::Everything,
-        skills: Some(Place::home(".claude/skills")),
+        skills: &[
+            Place::variable("CLAUDE_CONFIG_DIR", "skills"),
+            Place::home(".claude/skills"),
+        ],
         ..USUAL
     },
     Host {
@@ -112,7 +115,10 @@ pub const HOSTS: &[Host] = &[
         timeout: Some(("tool_timeout_sec", 600)),
         trust: Some(("default_tools_approval_mode", Fixed::Text("approve"))),
         passes: Passes::Little(&["LANG", "LC_ALL", "TMPDIR", "TZ", "SSL_CERT_FILE"]),
-        skills: Some(Place::home(".codex/skills")),
+        skills: &[
+            Place::variable("CODEX_HOME", "skills"),
+            Place::home(".codex/skills"),
+        ],
         ..USUAL
     },
     Host {
@@ -255,7 +261,10 @@ pub const HOSTS: &[Host] = &[
             last: &[],
         },
         passes: Passes::Everything,
-        skills: Some(Place::config("opencode/skills").not(Platform::Windows)),
+        skills: &[
+            Place::config("opencode/skills").not(Platform::Windows),
+            Place::home(".config/opencode/skills"),
+        ],
         ..USUAL
     },
     Host {
@@ -337,7 +346,7 @@ pub const HOSTS: &[Host] = &[
         files: &[Place::home(".nanobot/config.json")],
         key: &["tools", "mcpServers"],
         timeout: Some(("toolTimeout", 1200)),
-        skills: Some(Place::home(".nanobot/workspace/skills")),
+        skills: &[Place::home(".nanobot/workspace/skills")],
         ..USUAL
     },
     // Tried: 2026.9.6. An unknown key at the root keeps its gateway from starting.
@@ -366,7 +375,10 @@ pub const HOSTS: &[Host] = &[
         dialect: Dialect::Json5,
         key: &["mcp", "servers"],
         check: Some(&["openclaw", "config", "validate"]),
-        skills: Some(Place::home(".openclaw/skills")),
+        skills: &[
+            Place::variable("OPENCLAW_STATE_DIR", "skills"),
+            Place::home(".openclaw/skills"),
+        ],
         ..USUAL
     },
     Host {

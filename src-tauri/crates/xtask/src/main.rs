@@ -14,6 +14,7 @@ mod bench;
 mod bindings;
 mod check;
 mod demo;
+mod eval;
 mod hosts;
 mod mcp;
 mod package;
@@ -38,6 +39,8 @@ Commands:
   test --mcp                   Try the MCP server with the official conformance suite, the Inspector and the Python
                                clients; downloads them from npm and PyPI
   bench NAME [--json] [--quick] Measure against the budgets; NAME is gui, mcp, store or ui
+  eval tools [--model M] [--json] Let a model choose among our tools for 30 requests, and count where it is right;
+                               uses the model and key of the settings, as `openspace run` does
   bindings                     Generate the TypeScript of the windows' calls
   package [-- ARGS]            Build what is installed: a .deb here (ARGS go to `tauri build`)
   check                        Formatting and lints, as the pipeline wants them
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         "test" if rest == ["--hosts"] => hosts::all(),
         "test" => test::all(rest),
         "bench" => bench::measure(rest),
+        "eval" => eval::ask(rest),
         "bindings" if rest.is_empty() => bindings::generate(),
         // Called by the bundler.
         "completions" if rest.is_empty() => package::completions(),

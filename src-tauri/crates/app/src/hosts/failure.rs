@@ -95,6 +95,14 @@ impl App {
             Error::NothingToUndo { path: file } => {
                 (Code::WrongState, "nothing_to_undo", vec![path(file)])
             }
+            Error::ForeignSkill {
+                skill,
+                path: folder,
+            } => (
+                Code::WrongState,
+                "foreign_skill",
+                vec![("skill", (*skill).to_owned()), path(folder)],
+            ),
             Error::Refused { host, message } => (
                 Code::Unavailable,
                 "refused",

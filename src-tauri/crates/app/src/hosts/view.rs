@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use openspace_hosts::{Checkup, Cure, Finding, Host, Kind, Launch, Report, Seen, State};
 use serde::Serialize;
 
-use super::starts_another;
+use super::{HostSkill, HostSkillChange, starts_another};
 use crate::{App, Failure};
 
 /// How a host stands.
@@ -30,6 +30,9 @@ pub struct HostState {
     pub other_entry: Option<String>,
     /// Why its file cannot be used.
     pub problem: Option<Failure>,
+    /// Our skills in its folder; none where it has no such folder.
+    #[serde(rename = "ourSkills")]
+    pub skills: Vec<HostSkill>,
 }
 
 /// Everything about a host.
@@ -99,6 +102,8 @@ pub struct HostChange {
     pub backup: Option<PathBuf>,
     /// The change, line by line, without secrets.
     pub diff: String,
+    /// What is done with our skills.
+    pub skills: Vec<HostSkillChange>,
 }
 
 /// What was seen of our server under a host.
@@ -164,6 +169,8 @@ pub struct HostCheck {
     pub stale_copy: Option<PathBuf>,
     /// Every host that knows us, or should.
     pub findings: Vec<HostFinding>,
+    /// Skills of ours that were of an earlier version.
+    pub skills: Vec<HostSkillChange>,
 }
 
 /// A host that knows us, or should.
@@ -192,6 +199,7 @@ impl App {
             host: report.host.id,
             name: report.host.name,
             state: report.state.id(),
+            skills: report.skills.into_iter().map(HostSkill::from).collect(),
             starts_another: starts_another(&report.state),
             file: report.file,
             found_by: report.sign,
@@ -238,6 +246,7 @@ impl App {
         HostCheck {
             stale_copy: checkup.stale_copy,
             findings: checkup.findings.into_iter().map(finding).collect(),
+            skills: Vec::new(),
         }
     }
 }

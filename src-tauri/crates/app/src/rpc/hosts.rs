@@ -399,6 +399,7 @@ impl HostChangeRequest {
             HostChangeKind::Undo => HostAction::Undo,
         };
         let request = HostRequest {
+            skills: false,
             scope: scope(app, &self.place)?,
             host: self.place.host,
             force: self.force,

@@ -131,10 +131,6 @@ impl Call<'_> {
         let answers = request.input_responses.clone().unwrap_or_default();
         let called_before = request.request_state.clone();
         let (arguments, mut notes) = self.read::<ExecuteTask>(request)?;
-        let most = self.app.values().run.max_steps;
-        if arguments.max_iterations.is_some_and(|steps| steps > most) {
-            notes.push(format!("the user's own limit of {most} steps holds"));
-        }
         if !arguments.skill_dirs.is_empty() {
             notes
                 .push("skills are not part of this version; `skill_dirs` had no effect".to_owned());
@@ -158,6 +154,10 @@ impl Call<'_> {
             };
             self.app.delegate(&delegation).await?.task.to_string()
         };
+        let most = self.app.values().run.max_steps;
+        if arguments.max_iterations.is_some_and(|steps| steps > most) {
+            notes.push(format!("the user's own limit of {most} steps holds"));
+        }
         let client = self.context.client_capabilities();
         if client.is_some_and(|client| client.supports_tasks()) {
             let state = self.app.task_state(&task).await?;

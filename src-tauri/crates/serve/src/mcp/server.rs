@@ -225,3 +225,6 @@ impl ServerHandler for Server {
         }
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests;
