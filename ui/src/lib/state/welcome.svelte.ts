@@ -24,6 +24,7 @@ const FIRST: Kept = { step: "welcome", done: [], over: false, demo: null };
 class Welcome {
   kept: Kept = $state.raw(FIRST);
   #loaded = false;
+  #saved: Promise<void> = Promise.resolve();
 
   /** Shows the first steps on an empty profile, or goes on with them where they were left. */
   async begin(): Promise<void> {
@@ -54,7 +55,11 @@ class Welcome {
   set(change: Partial<Kept>): void {
     this.kept = { ...this.kept, ...change };
     this.#loaded = true;
-    void rpc("ui_state_set", { key: KEY, value: this.kept }).catch(() => undefined);
+    // One after the other: on two lines the older one could arrive last.
+    const value = this.kept;
+    this.#saved = this.#saved.then(async () => {
+      await rpc("ui_state_set", { key: KEY, value }).catch(() => undefined);
+    });
   }
 
   /** Notes that a step was gone through. */
