@@ -61,6 +61,14 @@ export function clock(milliseconds: number): string {
   return hours > 0 ? `${hours}:${rest}` : rest;
 }
 
+/** `08:41 ago`, and in words from an hour on: `7 days ago` */
+export function ago(milliseconds: number): string {
+  const hours = Math.floor(milliseconds / 3_600_000);
+  if (hours < 1) return speaker.say("ui.approval.age", { age: clock(milliseconds) });
+  const words = new Intl.RelativeTimeFormat(speaker.locale, { numeric: "always" });
+  return hours < 48 ? words.format(-hours, "hour") : words.format(-Math.floor(hours / 24), "day");
+}
+
 /** `10:42`, or `9:42 AM` where that is written so */
 export function timeOfDay(at: number): string {
   return dates({ timeStyle: "short" }).format(at);
