@@ -2,14 +2,12 @@
 //! main page is there, and only hidden afterwards: it takes the first key that is typed after its hotkey,
 //! and keeps what was not handed over.
 
-use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
-};
+use std::time::Instant;
 
 use openspace_app::desk;
 use tauri::{
-    AppHandle, Manager as _, WebviewWindow, WindowEvent, async_runtime, webview::PageLoadEvent,
+    AppHandle, Error, Manager as _, WebviewWindow, WindowEvent, async_runtime,
+    webview::PageLoadEvent,
 };
 
 /// Makes it, where a key opens it.
@@ -27,24 +25,9 @@ pub(crate) fn prepare(app: &AppHandle) {
     });
 }
 
-/// The system takes the focus away while a hotkey is down, so the window that the key is to close is
-/// gone for so long already.
-const JUST_NOW: Duration = Duration::from_millis(300);
-
-/// When it was hidden because the focus went elsewhere.
-#[derive(Default)]
-struct Left(Mutex<Option<Instant>>);
-
-impl Left {
-    fn when(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// Shows it; takes it away where it already has the focus.
 pub(crate) fn turn(app: &AppHandle) {
-    let left = app.try_state::<Left>().and_then(|left| left.when().take());
-    if left.is_some_and(|left| left.elapsed() < JUST_NOW) {
+    if super::desk(app).is_some_and(|desk| desk.quick_focus.was_there(Instant::now())) {
         return;
     }
     let window = app.get_webview_window(desk::QUICK);
@@ -78,9 +61,8 @@ fn show(app: &AppHandle) -> tauri::Result<()> {
 }
 
 fn make(app: &AppHandle) -> tauri::Result<WebviewWindow> {
-    app.manage(Left::default());
-    let texts = super::desk(app).map(|desk| desk.texts());
-    let title = texts.as_ref().map(desk::quick_title).unwrap_or_default();
+    let desk = super::desk(app).ok_or(Error::WindowNotFound)?;
+    let title = desk::quick_title(&desk.texts());
     let builder = super::window::configured(app, desk::QUICK, &title, "quick.html")?;
     let builder = builder.on_page_load(|window, load| {
         if load.event() == PageLoadEvent::Finished
@@ -94,7 +76,7 @@ fn make(app: &AppHandle) -> tauri::Result<WebviewWindow> {
     window.on_window_event(move |event| {
         // Whoever clicks elsewhere has left it.
         if let WindowEvent::Focused(false) = event {
-            *left.state::<Left>().when() = Some(Instant::now());
+            desk.quick_focus.lost(Instant::now());
             hide(&left);
         }
     });

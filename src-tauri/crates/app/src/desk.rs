@@ -46,7 +46,7 @@ pub use pill::{Effect, PillQuestion, PillView};
 pub use place::{Area, Place, pill_corner, turned};
 pub use practice::Practice;
 pub use pulse::Told;
-pub use quick::{quick_texts, quick_title};
+pub use quick::{QuickFocus, quick_texts, quick_title};
 pub use streams::Streams;
 pub use tray::{Line, TrayView};
 pub use windows::{MAIN, PILL, QUICK};
@@ -63,6 +63,8 @@ pub struct Desk {
     pub streams: Streams,
     /// How far the main window has come.
     pub first_paint: FirstPaint,
+    /// Whether the quick window had the focus.
+    pub quick_focus: QuickFocus,
     cancel: CancellationToken,
     runs: Mutex<Option<JoinHandle<()>>>,
 }
@@ -103,6 +105,7 @@ impl Desk {
             hands: Hands::default(),
             streams: Streams::default(),
             first_paint: FirstPaint::new(started),
+            quick_focus: QuickFocus::default(),
             cancel: CancellationToken::new(),
             runs: Mutex::default(),
         }))

@@ -1,8 +1,34 @@
 //! What the quick window says.
 
+use std::{
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
 use serde_json::{Value, json};
 
 use crate::{Catalogue, MARKER};
+
+/// The system takes the focus away while a hotkey is down, so the window that the key is to close has
+/// lost it for so long already.
+const JUST_NOW: Duration = Duration::from_millis(300);
+
+/// When the quick window lost the focus, and was hidden for that.
+#[derive(Debug, Default)]
+pub struct QuickFocus(Mutex<Option<Instant>>);
+
+impl QuickFocus {
+    /// It lost it.
+    pub fn lost(&self, now: Instant) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+    }
+
+    /// It had the focus when its key was pressed just now; said once.
+    pub fn was_there(&self, now: Instant) -> bool {
+        let lost = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        lost.is_some_and(|lost| now.saturating_duration_since(lost) < JUST_NOW)
+    }
+}
 
 /// Its title: pictures of runs leave it out by that.
 pub fn quick_title(texts: &Catalogue) -> String {
@@ -26,6 +52,21 @@ pub fn quick_texts(texts: &Catalogue) -> Value {
 mod tests {
     use super::*;
     use crate::{Language, control_frame::is_overlay};
+
+    /// The key that takes the focus closes the window that had it; a later one opens it again.
+    #[test]
+    fn the_key_closes_what_it_took_the_focus_from() {
+        let (focus, now) = (QuickFocus::default(), Instant::now());
+        assert!(!focus.was_there(now));
+        focus.lost(now);
+        assert!(focus.was_there(now + JUST_NOW / 2));
+        assert!(!focus.was_there(now + JUST_NOW / 2), "said once");
+        focus.lost(now);
+        assert!(
+            !focus.was_there(now + JUST_NOW),
+            "somebody clicked elsewhere"
+        );
+    }
 
     /// It is in no picture of a run in any language, and every part of it has words.
     #[test]
