@@ -1,7 +1,7 @@
 //! What happens for the first time: the stop key is proved, and a run announces that it takes the
 //! mouse.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use openspace_app::{COUNTDOWN, RunStatus};
 use openspace_testkit::{
