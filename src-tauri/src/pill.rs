@@ -62,12 +62,17 @@ fn resize(window: &WebviewWindow, asks: bool) -> tauri::Result<()> {
     let scale = window.scale_factor()?;
     let (from, to) = (HEIGHTS[usize::from(!asks)], HEIGHTS[usize::from(asks)]);
     if let Some(monitor) = window.current_monitor()? {
-        let at = window.outer_position()?.cast::<f64>();
+        let at = corner(window)?;
         let top = desk::turned(at.y, from * scale, to * scale, physical(&monitor));
         window.set_position(PhysicalPosition::new(at.x, top))?;
     }
     hold(window, to)?;
     window.set_size(LogicalSize::new(WIDTH, to))
+}
+
+/// Where it is. It has no frame, and while it is being resized X says of the place of its frame (0, 0).
+fn corner(window: &WebviewWindow) -> tauri::Result<PhysicalPosition<f64>> {
+    Ok(window.inner_position()?.cast())
 }
 
 /// Keeps a person from resizing it. A window that cannot be resized at all would not be resized by us
@@ -87,7 +92,7 @@ pub(crate) fn take(app: &AppHandle) -> tauri::Result<Option<(f64, f64)>> {
     let Some(window) = app.get_webview_window(desk::PILL) else {
         return Ok(None);
     };
-    let at = window.outer_position()?.cast::<f64>();
+    let at = corner(&window)?;
     window.destroy()?;
     // Where it was with a question is not where it was put.
     Ok((!shown(app).1).then_some((at.x, at.y)))

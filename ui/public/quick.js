@@ -5,6 +5,8 @@
 const { invoke } = window.__TAURI_INTERNALS__;
 const part = (id) => document.getElementById(id);
 const WIDTH = 560;
+/** Padding and border below the last line, pixels. */
+const BELOW = 13;
 
 let texts = {};
 let busy = false;
@@ -40,8 +42,8 @@ function fit() {
   const task = part("task");
   task.style.height = "auto";
   task.style.height = `${task.scrollHeight + 2}px`;
-  const { height } = document.querySelector("main").getBoundingClientRect();
-  const value = { Logical: { width: WIDTH, height: Math.ceil(height) } };
+  const content = part("keys").parentElement.getBoundingClientRect().bottom;
+  const value = { Logical: { width: WIDTH, height: Math.ceil(content) + BELOW } };
   void invoke("plugin:window|set_size", { value });
 }
 
@@ -97,7 +99,8 @@ part("task").addEventListener("keydown", (event) => {
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !event.isComposing) leave();
 });
-// What a hidden window was told of its size may be lost.
+// A hidden window may be narrower than it is shown, and what it was told of its size may be lost.
 window.addEventListener("focus", fit);
+window.addEventListener("resize", fit);
 part("form").addEventListener("submit", (event) => event.preventDefault());
 part("open").addEventListener("click", () => leave("openspace://tasks/new"));

@@ -31,7 +31,7 @@ const ON_IT: (u32, u32) = (322, 830);
 fn clicks_are_pointed_out_to_the_person_only() {
     let script = Script::decide(|seen: &SeenRequest| match seen.turns() {
         0 => Turn::screenshot(),
-        turn if turn <= 6 => {
+        turn if turn <= 3 => {
             let picture = seen
                 .newest_image()
                 .map_or(WIDTH, |it| f64::from(it.width()));
@@ -42,6 +42,8 @@ fn clicks_are_pointed_out_to_the_person_only() {
                 Call::point_at("mouse_move", (sent(CLICK.0), sent(CLICK.1) - turn as i32)),
             ])
         }
+        // Who has changed nothing looks before it says that it is done.
+        4 => Turn::screenshot(),
         _ => Turn::done("Clicked."),
     });
     let rig = rig(script);
@@ -65,7 +67,7 @@ fn clicks_are_pointed_out_to_the_person_only() {
     assert_ne!(middle, CONTROL, "its middle is free");
     let run = wait_status(&store(&rig), RunStatus::Done);
     assert!(run.outcome.is_some());
-    assert_eq!(target.clicks().len(), 6, "every click went through it");
+    assert_eq!(target.clicks().len(), 3, "every click went through it");
     for request in rig.server.requests() {
         let Some(picture) = request.newest_image() else {
             continue;
