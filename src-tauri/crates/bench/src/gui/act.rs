@@ -128,15 +128,27 @@ pub(crate) fn measure_typing(screen: &TestScreen, report: &mut Report) -> Result
     };
     exactly(screen, &mut *own.input, &text, options)?;
     let target = RawTarget::start(screen, Window::full(screen))?;
-    let started = Instant::now();
-    own.input.type_text(&text, options, &always)?;
-    let typed = || {
+    let heard = || {
         let events = target.events();
         let downs = events.iter().filter(|event| {
             matches!(&event.what, Happened::KeyDown { key, .. } if !key.starts_with("Shift"))
         });
-        downs.count() >= text.chars().count()
+        downs.count()
     };
+    // The window has the focus once it hears a letter: what is typed before that is nobody's.
+    let mut has_focus = false;
+    for _ in 0..10 {
+        own.input.type_text("x", options, &always)?;
+        has_focus = wait_until(Duration::from_millis(500), || heard() > 0);
+        if has_focus {
+            break;
+        }
+    }
+    ensure!(has_focus, "the window does not get the focus");
+    let before = heard();
+    let started = Instant::now();
+    own.input.type_text(&text, options, &always)?;
+    let typed = || heard() >= before + text.chars().count();
     ensure!(wait_until(ARRIVAL, typed), "characters were lost");
     let last = target
         .events()
