@@ -105,7 +105,7 @@ pub(crate) fn lines(output: &str) -> Vec<Value> {
         .collect()
 }
 
-/// The copies of a file that were kept.
+/// The copies of a file that were kept, the oldest first.
 pub(crate) fn backups(file: &Path) -> Vec<PathBuf> {
     let name = file
         .file_name()
@@ -122,6 +122,7 @@ pub(crate) fn backups(file: &Path) -> Vec<PathBuf> {
                     .contains(&format!("{name}.openspace-"))
         })
         .collect();
-    found.sort();
+    // The ending would put the second copy of a second, `…-2.bak`, before the first.
+    found.sort_by_key(|path| path.with_extension(""));
     found
 }

@@ -32,10 +32,12 @@ function write(name: string, text: string) {
 /** The copies of a file that were kept, oldest first. */
 function copies(name: string): string[] {
   const stem = `${name.split("/").at(-1)}.openspace-`;
+  // The ending would put the second copy of a second, `…-2.bak`, before the first.
   return readdirSync(dirname(path(name)))
     .filter((file) => file.startsWith(stem))
+    .map((file) => file.slice(0, -".bak".length))
     .sort()
-    .map((file) => readFileSync(join(dirname(path(name)), file), "utf8"));
+    .map((file) => readFileSync(join(dirname(path(name)), `${file}.bak`), "utf8"));
 }
 
 const row = (page: Page, host: string) => page.locator(`[data-host="${host}"]`);
