@@ -4,9 +4,6 @@
 
 const { invoke } = window.__TAURI_INTERNALS__;
 const part = (id) => document.getElementById(id);
-const WIDTH = 560;
-/** Padding and border below the last line, pixels. */
-const BELOW = 13;
 
 let texts = {};
 let busy = false;
@@ -42,8 +39,8 @@ function fit() {
   const task = part("task");
   task.style.height = "auto";
   task.style.height = `${task.scrollHeight + 2}px`;
-  const content = part("keys").parentElement.getBoundingClientRect().bottom;
-  const value = { Logical: { width: WIDTH, height: Math.ceil(content) + BELOW } };
+  const { width, height } = document.querySelector("main").getBoundingClientRect();
+  const value = { Logical: { width, height: Math.ceil(height) } };
   void invoke("plugin:window|set_size", { value });
 }
 
