@@ -27,9 +27,8 @@ const PLACE: &str = "desktop.hud";
 /// Title and text of a notification.
 pub type Told = (String, String);
 
-/// What was seen and shown so far.
+/// What was seen and shown so far. It outlives a failure, so that what is shown is taken away later.
 struct Pulse {
-    watch: Watch,
     notices: Notices,
     followed: Followed,
     frame: Option<ControlFrame>,
@@ -39,32 +38,40 @@ struct Pulse {
     settings: SettingsSeen,
 }
 
+impl Pulse {
+    /// Nothing is shown yet.
+    fn new(desk: &Desk) -> Self {
+        Self {
+            notices: Notices::default(),
+            followed: Followed::default(),
+            frame: None,
+            tray: None,
+            pill: None,
+            hotkeys: desk.app().hotkeys(),
+            settings: SettingsSeen::now(desk),
+        }
+    }
+}
+
 impl Desk {
     /// Looks and shows until the process ends.
     pub(super) async fn look(self: Arc<Self>) {
+        let mut pulse = Pulse::new(&self);
         loop {
-            if let Err(failure) = self.beat().await {
+            if let Err(failure) = self.beat(&mut pulse).await {
                 tracing::warn!(%failure, "looking at what happens");
             }
             tokio::time::sleep(Duration::from_secs(1)).await;
         }
     }
 
-    async fn beat(self: &Arc<Self>) -> Result<()> {
+    /// Looks and shows until something fails.
+    async fn beat(self: &Arc<Self>, pulse: &mut Pulse) -> Result<()> {
         let store = &self.app().store;
-        let mut pulse = Pulse {
-            watch: store.watch(store.read(|db| db.events().last_id()).await?)?,
-            notices: Notices::default(),
-            followed: Followed::default(),
-            frame: None,
-            tray: None,
-            pill: None,
-            hotkeys: self.app().hotkeys(),
-            settings: SettingsSeen::now(self),
-        };
+        let mut watch = store.watch(store.read(|db| db.events().last_id()).await?)?;
         loop {
-            let idle = self.show(&mut pulse).await?;
-            self.rest(&mut pulse, idle).await?;
+            let idle = self.show(pulse).await?;
+            self.rest(&mut watch, &mut pulse.settings, idle).await?;
         }
     }
 
@@ -124,16 +131,16 @@ impl Desk {
     }
 
     /// Waits until another look is due.
-    async fn rest(&self, pulse: &mut Pulse, idle: bool) -> Result<()> {
+    async fn rest(&self, watch: &mut Watch, settings: &mut SettingsSeen, idle: bool) -> Result<()> {
         let wait = if idle { SETTINGS } else { LOOK };
         let event = loop {
-            if pulse.settings.changed(self) {
+            if settings.changed(self) {
                 if let Err(failure) = self.app().reload_settings() {
                     tracing::warn!(%failure, "reading the changed settings");
                 }
                 return Ok(());
             }
-            match tokio::time::timeout(wait, pulse.watch.next()).await {
+            match tokio::time::timeout(wait, watch.next()).await {
                 Ok(event) => break event,
                 Err(_) if idle => {}
                 Err(_) => return Ok(()),
@@ -141,7 +148,7 @@ impl Desk {
         };
         event?;
         let end = tokio::time::Instant::now() + GATHER;
-        while let Ok(more) = tokio::time::timeout_at(end, pulse.watch.next()).await {
+        while let Ok(more) = tokio::time::timeout_at(end, watch.next()).await {
             more?;
         }
         Ok(())
@@ -194,7 +201,36 @@ impl SettingsSeen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Language, notices::Kind};
+    use crate::{
+        Language,
+        desk::double::{Seat, seat},
+        notices::Kind,
+        rpc::desktop::tests::run,
+    };
+    use openspace_store::RunStatus;
+    use rusqlite::Connection;
+
+    /// The pill outlives a store that fails for a while, and is gone once the run is.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_failing_store_leaves_no_pill_behind() {
+        let Seat { desk, face } = seat();
+        let texts = Catalogue::load(Language::English).expect("built in");
+        let mut pulse = Pulse::new(&desk);
+        let run = run("r", RunStatus::Running, &[]);
+        pulse.pill = Some(PillView::new(&texts, &run, Duration::ZERO));
+        let database = Connection::open(desk.app().paths.database()).expect("the database");
+        let rename = |from: &str, to: &str| {
+            let line = format!("ALTER TABLE {from} RENAME TO {to}");
+            database.execute_batch(&line).expect("renamed");
+        };
+        rename("runs", "away");
+        desk.beat(&mut pulse).await.expect_err("there are no runs");
+        assert!(!face.did().contains(&"take pill".to_owned()));
+        rename("away", "runs");
+        let again = tokio::time::timeout(Duration::from_secs(2), desk.beat(&mut pulse)).await;
+        assert!(again.is_err(), "it looks until something fails");
+        assert!(face.did().contains(&"take pill".to_owned()));
+    }
 
     /// Notifications are in words, counted, and name no task.
     #[test]
