@@ -119,7 +119,7 @@ impl Desk {
 }
 
 impl PillView {
-    fn new(texts: &Catalogue, run: &RunSummary, since: Duration) -> Self {
+    pub(super) fn new(texts: &Catalogue, run: &RunSummary, since: Duration) -> Self {
         let text = |key: &str| texts.render(key, &[]);
         let paused = run.status == RunStatus::Paused;
         let title = if let Some(left) = COUNTDOWN.checked_sub(since).filter(|_| run.step <= 1) {
