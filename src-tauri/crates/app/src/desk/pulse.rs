@@ -208,7 +208,6 @@ mod tests {
         rpc::desktop::tests::run,
     };
     use openspace_store::RunStatus;
-    use rusqlite::Connection;
 
     /// The pill outlives a store that fails for a while, and is gone once the run is.
     #[tokio::test(flavor = "multi_thread")]
@@ -218,15 +217,12 @@ mod tests {
         let mut pulse = Pulse::new(&desk);
         let run = run("r", RunStatus::Running, &[]);
         pulse.pill = Some(PillView::new(&texts, &run, Duration::ZERO));
-        let database = Connection::open(desk.app().paths.database()).expect("the database");
-        let rename = |from: &str, to: &str| {
-            let line = format!("ALTER TABLE {from} RENAME TO {to}");
-            database.execute_batch(&line).expect("renamed");
-        };
-        rename("runs", "away");
-        desk.beat(&mut pulse).await.expect_err("there are no runs");
+        let database = desk.app().paths.database();
+        let away = database.with_extension("away");
+        std::fs::rename(&database, &away).expect("moved");
+        desk.beat(&mut pulse).await.expect_err("there is no store");
         assert!(!face.did().contains(&"take pill".to_owned()));
-        rename("away", "runs");
+        std::fs::rename(&away, &database).expect("moved back");
         let again = tokio::time::timeout(Duration::from_secs(2), desk.beat(&mut pulse)).await;
         assert!(again.is_err(), "it looks until something fails");
         assert!(face.did().contains(&"take pill".to_owned()));
