@@ -161,6 +161,26 @@ fn roles_are_checked() {
         let messages = body["messages"].as_array_mut().unwrap();
         messages.push(json!({"role": "assistant", "content": "fine"}));
     });
+    let insert = |body: &mut Value, index: usize| {
+        let messages = body["messages"].as_array_mut().unwrap();
+        messages.insert(index, json!({"role": "system", "content": "be brief"}));
+    };
+    let server = ModelServer::start(always(Turn::done("ok"))).unwrap();
+    let mut body = messages();
+    insert(&mut body, 1);
+    insert(&mut body, 4);
+    let reply = post(&server, MESSAGES, &body);
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    refused_by(Rules::default(), MESSAGES, messages(), "roles", |body| {
+        insert(body, 0);
+    });
+    refused_by(Rules::default(), MESSAGES, messages(), "roles", |body| {
+        insert(body, 1);
+        insert(body, 1);
+    });
+    refused_by(Rules::default(), CHAT, chat(), "roles", |body| {
+        insert(body, 2);
+    });
     refused_by(Rules::default(), MESSAGES, messages(), "empty", |body| {
         body["messages"][0]["content"] = json!("");
     });

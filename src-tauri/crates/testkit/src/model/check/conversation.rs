@@ -43,15 +43,27 @@ fn roles(seen: &SeenRequest) -> Vec<Refusal> {
             ));
         }
     }
-    let late_system = seen
-        .messages
-        .iter()
-        .skip_while(|said| said.speaker == Speaker::System)
-        .any(|said| said.speaker == Speaker::System);
-    if late_system {
-        refuse("messages: system messages must come first".to_owned());
+    if seen.messages.iter().enumerate().any(|(index, said)| {
+        said.speaker == Speaker::System && !system_fits(seen.dialect, &seen.messages, index)
+    }) {
+        refuse("messages: a system message is where none may be".to_owned());
     }
     refusals
+}
+
+/// System messages come first. Anthropic takes one after what the person said as well, if the model
+/// speaks next.
+fn system_fits(dialect: Dialect, messages: &[Said], index: usize) -> bool {
+    let speaker = |index: usize| messages.get(index).map(|said| said.speaker);
+    let first = messages[..index]
+        .iter()
+        .all(|said| said.speaker == Speaker::System);
+    if first {
+        return dialect != Dialect::Messages || index == 0;
+    }
+    dialect == Dialect::Messages
+        && speaker(index - 1) == Some(Speaker::User)
+        && matches!(speaker(index + 1), None | Some(Speaker::Assistant))
 }
 
 fn unique_calls(seen: &SeenRequest) -> Vec<Refusal> {

@@ -56,6 +56,8 @@ pub(super) fn read(body: &Value, reading: &mut Reading) {
         let speaker = match text(message, "role") {
             "user" => Speaker::User,
             "assistant" => Speaker::Assistant,
+            // Instructions in the middle, which models take since Claude Opus 4.8.
+            "system" if index > 0 => Speaker::System,
             other => {
                 reading.refuse(
                     "roles",
