@@ -20,7 +20,7 @@ pub(crate) fn all() -> Result<ExitCode> {
     let clean = run(
         "lint",
         cargo()?.args(words(
-            "clippy --workspace --all-targets --features openspace-desktop/desktop --quiet -- --deny warnings",
+            "clippy --workspace --all-targets --features openspace-desktop/desktop,openspace-serve/conformance --quiet -- --deny warnings",
         )),
     );
     let pages = ui::npm(&["run", "--silent", "check"]).and_then(|mut npm| run("ui", &mut npm));

@@ -24,12 +24,13 @@ const NPM: [&str; 3] = [
 const PYPI: [&str; 2] = ["mcp==2.3.0", "fastmcp==4.2.3"];
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 /// What cannot be without sessions: the server asks the client something in the middle of a call, and
-/// there is no stream that would carry the answer back to it.
-const NEED_SESSIONS: [&str; 4] = [
+/// there is no stream that would carry the answer back to it; the last one looks for a session's id.
+const NEED_SESSIONS: [&str; 5] = [
     "tools-call-sampling",
     "tools-call-elicitation",
     "elicitation-sep1034-defaults",
     "elicitation-sep1330-enums",
+    "server-sse-multiple-streams",
 ];
 
 pub(crate) fn test() -> Result<ExitCode> {

@@ -18,7 +18,7 @@ use rmcp::{
         LoggingLevel, LoggingMessageNotificationParam, PaginatedRequestParams,
         ProgressNotificationParam, Prompt, PromptArgument, ReadResourceRequestParams,
         ReadResourceResponse, ReadResourceResult, RequestStateCodec, Resource, ResourceTemplate,
-        SamplingMessage, ServerCapabilities, ServerConfig, SetLevelRequestParams,
+        ResultType, SamplingMessage, ServerCapabilities, ServerConfig, SetLevelRequestParams,
         SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
         UpdateTaskParams,
     },
@@ -30,7 +30,7 @@ use serde_json::{Value, json};
 use crate::{
     inputs::{self, failed, said},
     jobs,
-    words::{Fixed, Words},
+    words::{Fixed, TaskSupport, Words},
 };
 
 const STEP: Duration = Duration::from_millis(50);
@@ -65,7 +65,10 @@ impl Fixture {
             value.and_then(Value::as_str).unwrap_or_default().to_owned()
         };
         if let Some(result) = &tool.result {
-            return Ok(result.clone().into());
+            let mut result = result.clone();
+            // Newer clients want it; the server leaves it out for the others.
+            result.result_type.get_or_insert(ResultType::COMPLETE);
+            return Ok(result.into());
         }
         if let Some(form) = &tool.asks {
             let message = match text("message") {
@@ -76,15 +79,18 @@ impl Fixture {
         }
         if !tool.rounds.is_empty() {
             let answer = inputs::rounds(&self.words, tool, &request, context, &self.seal)?;
-            if let (true, CallToolResponse::Complete(_)) = (tool.task, &answer) {
+            if tool.task != TaskSupport::Never && matches!(answer, CallToolResponse::Complete(_)) {
                 let told = serde_json::to_string(&request.input_responses).unwrap_or_default();
                 return Ok(jobs::begin(&self.tasks, &self.words, tool, None, told));
             }
             return Ok(answer);
         }
-        if tool.task {
+        if tool.task != TaskSupport::Never {
             let client = context.client_capabilities();
             if !client.is_some_and(|client| client.supports_tasks()) {
+                if tool.task == TaskSupport::Optional {
+                    return Ok(jobs::compute(request.arguments.as_ref()).await.into());
+                }
                 return Err(ErrorData::missing_required_client_capability(
                     ClientCapabilities::builder().enable_tasks().build(),
                 ));
@@ -99,6 +105,7 @@ impl Fixture {
             ));
         }
         match tool.name.as_str() {
+            "greet" => return Ok(said(format!("Hello, {}!", text("name"))).into()),
             "test_tool_with_progress" => {
                 for step in [0, 50, 100] {
                     if let Some(token) = context.meta.get_progress_token() {
@@ -331,7 +338,9 @@ impl ServerHandler for Fixture {
         request: GetTaskParams,
         _: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        self.tasks.get_task(request)
+        self.tasks
+            .get_task(&request.task_id)
+            .map(GetTaskResult::new)
     }
 
     async fn update_task(
@@ -339,7 +348,8 @@ impl ServerHandler for Fixture {
         request: UpdateTaskParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.tasks.update_task(request)
+        self.tasks
+            .update_task(&request.task_id, request.input_responses)
     }
 
     async fn cancel_task(
@@ -347,6 +357,6 @@ impl ServerHandler for Fixture {
         request: CancelTaskParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.tasks.cancel_task(request)
+        self.tasks.cancel_task(&request.task_id)
     }
 }

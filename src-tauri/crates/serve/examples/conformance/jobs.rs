@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rmcp::{
     ErrorData,
-    model::{CallToolResponse, CreateTaskResult, InputRequest, JsonObject},
+    model::{CallToolResponse, CallToolResult, CreateTaskResult, InputRequest, JsonObject},
     task_manager::{TaskContext, TaskExit, TaskManager, TaskOptions},
 };
 use serde_json::Value;
@@ -28,7 +28,6 @@ pub(crate) fn begin(
         .filter_map(|name| words.request(name))
         .collect();
     let name = tool.name.clone();
-    let seconds = arguments.and_then(|it| it.get("seconds")?.as_f64());
     let options = TaskOptions::new().with_poll_interval_ms(100);
     let task = tasks.spawn(options, move |context| {
         Box::pin(async move {
@@ -37,13 +36,10 @@ pub(crate) fn begin(
                 "protocol_error_job" => {
                     Err(TaskExit::Error(ErrorData::internal_error("broken", None)))
                 }
-                "slow_compute" => {
-                    let work = Duration::from_secs_f64(seconds.unwrap_or(1.0));
-                    tokio::select! {
-                        () = tokio::time::sleep(work) => Ok(said("computed")),
-                        () = context.cancelled() => Err(TaskExit::Cancelled),
-                    }
-                }
+                "slow_compute" => tokio::select! {
+                    computed = compute(arguments.as_ref()) => Ok(computed),
+                    () = context.cancelled() => Err(TaskExit::Cancelled),
+                },
                 _ => {
                     let answers = ask(&context, asks).await?;
                     Ok(said(format!("done {told} {answers:?}")))
@@ -52,6 +48,13 @@ pub(crate) fn begin(
         })
     });
     CreateTaskResult::new(task).into()
+}
+
+/// Takes as many seconds as it was asked to.
+pub(crate) async fn compute(arguments: Option<&JsonObject>) -> CallToolResult {
+    let seconds = arguments.and_then(|it| it.get("seconds")?.as_f64());
+    tokio::time::sleep(Duration::from_secs_f64(seconds.unwrap_or(1.0))).await;
+    said("computed")
 }
 
 /// All at once; each may be answered alone.

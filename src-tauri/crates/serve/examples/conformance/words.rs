@@ -34,12 +34,23 @@ pub(crate) struct Fixed {
     #[serde(default)]
     pub(crate) rounds: Vec<Round>,
     pub(crate) done: Option<String>,
-    /// It is done as a task.
     #[serde(default)]
-    pub(crate) task: bool,
+    pub(crate) task: TaskSupport,
     /// What the task asks, all at once.
     #[serde(default)]
     pub(crate) requests: Vec<String>,
+}
+
+/// Whether a tool is done as a task.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum TaskSupport {
+    #[default]
+    Never,
+    /// For clients that know tasks; others wait.
+    Optional,
+    /// Clients that do not know tasks are refused.
+    Required,
 }
 
 #[derive(Clone, Deserialize)]
