@@ -55,7 +55,7 @@ async fn stdio(environment: Environment) -> Result<Exit, Failure> {
     });
     let server = Server::telling(opening, move |client| {
         let entry = variables.text(MARK).map(str::to_owned);
-        client_connected(&variables, Introduction { entry, ..client })
+        client_connected(&variables, &Introduction { entry, ..client })
     });
     tokio::select! {
         ended = serve_stdio(&server, streams) => ended.map_err(|error| {
@@ -91,7 +91,7 @@ async fn http(
     let mut requests = end_requests()?;
     let listened = Arc::clone(&app);
     let server = Server::telling(Opening::now(Arc::clone(&app)), move |client| {
-        listened.client_connected(client)
+        listened.client_connected(&client)
     });
     let cancel = CancellationToken::new();
     let options = Listen {

@@ -48,7 +48,7 @@ pub struct HostClient {
 ///
 /// # Errors
 /// What keeps the database from being written; [`crate::Code::Forbidden`] for a run.
-pub fn client_connected(environment: &Environment, client: Introduction) -> Result<()> {
+pub fn client_connected(environment: &Environment, client: &Introduction) -> Result<()> {
     let paths = crate::app::paths(environment)?;
     if !paths.data.join(DATABASE).is_file() {
         return Ok(());
@@ -58,7 +58,7 @@ pub fn client_connected(environment: &Environment, client: Introduction) -> Resu
 
 impl App {
     /// The same for a process that has.
-    pub fn client_connected(&self, client: Introduction) -> Result<()> {
+    pub fn client_connected(&self, client: &Introduction) -> Result<()> {
         keep(&self.store, client)
     }
 
@@ -95,7 +95,7 @@ impl App {
     }
 }
 
-fn keep(store: &Store, client: Introduction) -> Result<()> {
+fn keep(store: &Store, client: &Introduction) -> Result<()> {
     if client.name == VERIFIER {
         return Ok(());
     }
