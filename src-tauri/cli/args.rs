@@ -10,7 +10,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod hosts;
 
-pub(crate) use hosts::{HostFile, HostsCommand, How, RegisterArgs, UnregisterArgs, Which};
+pub(crate) use hosts::{
+    AddArgs, Format, HostFile, HostsCommand, How, RegisterArgs, UnregisterArgs, Which,
+};
 
 /// Hands desktop tasks to a model, shows every step, stops at once.
 #[derive(Debug, Parser)]

@@ -2,6 +2,7 @@
 
 mod commands;
 mod lent;
+mod named;
 mod real;
 mod skills;
 

@@ -125,8 +125,12 @@ impl Served {
 
 fn serve(rig: &Rig) -> (openspace_testkit::cli::Running, Client) {
     let folder = rig.home.root().join("pages").display().to_string();
+    // Programs that a test gives the person are found before those of the machine.
+    let search = rig.environment().remove("PATH").unwrap_or_default();
+    let search = format!("{}:{search}", rig.home.home().join("bin").display());
     let mut serving = rig
         .openspace(&["serve", "--json", "--ui", &folder])
+        .env("PATH", search)
         .limit(Duration::from_secs(300))
         .start()
         .expect("the server starts");

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 /// `openspace hosts …`
 #[derive(Debug, Subcommand)]
@@ -22,6 +22,16 @@ pub(crate) enum HostsCommand {
         host: String,
         #[command(flatten)]
         file: HostFile,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Name an agent that is not in the list, with its file: it is a host like the others then
+    Add(AddArgs),
+    /// Forget an agent that was named; nothing is written into its file
+    Remove {
+        /// Its name, as `list` tells it
+        host: String,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -52,6 +62,46 @@ pub(crate) enum HostsCommand {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// `openspace hosts add`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Nothing is written into the file; `openspace hosts register` does that, as for every other host.
+
+Examples:
+  openspace hosts add \"My Agent\" --file ~/.my-agent/mcp.json --format json --key mcpServers
+  openspace hosts add other --file ~/.other/config.toml --format toml --key tools.mcp_servers")]
+pub(crate) struct AddArgs {
+    /// What you call it
+    pub(crate) name: String,
+    /// Its file, there or not
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// How the file is written
+    #[arg(long, value_enum)]
+    pub(crate) format: Format,
+    /// The map of servers within the file; dots between the keys on the way to it
+    #[arg(long, value_name = "KEY", value_delimiter = '.', required = true)]
+    pub(crate) key: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How a file is written.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Format {
+    /// JSON and nothing else
+    Json,
+    /// JSON with comments, and commas after the last value
+    Jsonc,
+    /// JSON5
+    Json5,
+    /// TOML
+    Toml,
+    /// YAML
+    Yaml,
 }
 
 /// `openspace hosts register`
@@ -98,6 +148,9 @@ pub(crate) struct UnregisterArgs {
     /// Also remove an entry of the same name that is not ours
     #[arg(long)]
     pub(crate) force: bool,
+    /// Only take the skills out of its skills folder; the entry stays
+    #[arg(long, conflicts_with_all = ["project", "path", "force"])]
+    pub(crate) skills: bool,
     #[command(flatten)]
     pub(crate) how: How,
 }

@@ -1,15 +1,19 @@
 //! `openspace hosts`
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use openspace_app::{
     App, Environment, Failure,
-    hosts::{HostChange, HostRequest, HostScope, HostState},
+    hosts::{HostChange, HostFormat, HostRequest, HostScope, HostState, NewHost},
 };
 use serde_json::json;
 
 use crate::{
-    args::{HostFile, HostsCommand, How, RegisterArgs, UnregisterArgs, Which},
+    args::{AddArgs, Format, HostFile, HostsCommand, How, RegisterArgs, UnregisterArgs, Which},
     exit::Exit,
     output,
 };
@@ -33,6 +37,8 @@ pub(crate) async fn hosts(
             }
             Ok(Exit::Done)
         }
+        HostsCommand::Add(arguments) => add(&app, arguments),
+        HostsCommand::Remove { host, json } => remove(&app, &host, json),
         HostsCommand::Register(arguments) => register(&app, arguments),
         HostsCommand::Unregister(arguments) => unregister(&app, arguments),
         HostsCommand::Verify {
@@ -68,6 +74,42 @@ fn list(app: &Arc<App>, all: bool, as_json: bool) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+fn add(app: &Arc<App>, arguments: AddArgs) -> Result<Exit, Failure> {
+    let added = app.add_host(NewHost {
+        name: arguments.name,
+        file: absolute(app, &arguments.file)?,
+        format: match arguments.format {
+            Format::Json => HostFormat::Json,
+            Format::Jsonc => HostFormat::Jsonc,
+            Format::Json5 => HostFormat::Json5,
+            Format::Toml => HostFormat::Toml,
+            Format::Yaml => HostFormat::Yaml,
+        },
+        key: arguments.key,
+    })?;
+    if arguments.json {
+        output::json(&added);
+    } else {
+        let values = [
+            ("host", added.name.to_owned()),
+            ("id", added.host.to_owned()),
+        ];
+        output::note(&show::say(app, "hosts.added", &values));
+    }
+    Ok(Exit::Done)
+}
+
+fn remove(app: &Arc<App>, host: &str, as_json: bool) -> Result<Exit, Failure> {
+    app.forget_host(host)?;
+    if as_json {
+        output::json(&json!({ "host": host, "removed": true }));
+    } else {
+        let values = [("host", host.to_owned())];
+        output::note(&show::say(app, "hosts.forgotten", &values));
+    }
+    Ok(Exit::Done)
+}
+
 /// The hosts that were named, or all that fit.
 fn chosen(
     app: &Arc<App>,
@@ -85,20 +127,21 @@ fn chosen(
 }
 
 fn scope(app: &Arc<App>, file: HostFile) -> Result<HostScope, Failure> {
-    let absolute = |path: PathBuf| {
-        std::path::absolute(&path).map_err(|error| {
-            let values = [
-                ("file", path.display().to_string()),
-                ("message", error.to_string()),
-            ];
-            let text = show::say(app, "hosts.error.unreadable", &values);
-            Failure::new(openspace_app::Code::InvalidRequest, text)
-        })
-    };
     Ok(match (file.project, file.path) {
-        (Some(folder), _) => HostScope::Project(absolute(folder)?),
-        (None, Some(file)) => HostScope::File(absolute(file)?),
+        (Some(folder), _) => HostScope::Project(absolute(app, &folder)?),
+        (None, Some(file)) => HostScope::File(absolute(app, &file)?),
         (None, None) => HostScope::User,
+    })
+}
+
+fn absolute(app: &Arc<App>, path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).map_err(|error| {
+        let values = [
+            ("file", path.display().to_string()),
+            ("message", error.to_string()),
+        ];
+        let text = show::say(app, "hosts.error.unreadable", &values);
+        Failure::new(openspace_app::Code::InvalidRequest, text)
     })
 }
 
@@ -125,11 +168,13 @@ fn unregister(app: &Arc<App>, arguments: UnregisterArgs) -> Result<Exit, Failure
     let request = HostRequest {
         scope: scope(app, arguments.file)?,
         force: arguments.force,
+        skills: arguments.skills,
         dry_run: arguments.how.dry_run,
         ..HostRequest::default()
     };
     let hosts = chosen(app, arguments.which, |host| {
-        host.is_registered() || request.scope == HostScope::User && host.has_skills()
+        host.is_registered() && !arguments.skills
+            || request.scope == HostScope::User && host.has_skills()
     })?;
     change(app, &hosts, &request, &arguments.how, false)
 }
@@ -165,7 +210,9 @@ fn change(
                 if how.json {
                     output::json(&change);
                 } else {
-                    tell(app, &change, how.dry_run, verb);
+                    if register || !request.skills {
+                        tell(app, &change, how.dry_run, verb);
+                    }
                     skills::tell(app, &change, &request);
                     if how.dry_run && would_change(&change) {
                         show::detail_note(app, "hosts.dry_run", &[]);

@@ -7,7 +7,10 @@ use std::{
     time::Duration,
 };
 
-use openspace_app::{App, Code, Environment, Failure, InstanceKind};
+use openspace_app::{
+    App, Code, Environment, Failure, InstanceKind,
+    hosts::{Introduction, MARK, client_connected},
+};
 use openspace_serve::{
     Error, Token,
     mcp::{Listen, Opening, Server, Streams, listen, serve_stdio},
@@ -42,13 +45,18 @@ async fn stdio(environment: Environment) -> Result<Exit, Failure> {
         .map_err(|error| Failure::new(Code::Internal, format!("no standard streams: {error}")))?;
     logging::in_background(&environment, "mcp");
     let mut requests = end_requests()?;
-    let server = Server::new(Opening::later(move || {
+    let variables = environment.clone();
+    let opening = Opening::later(move || {
         App::open(
             environment.clone(),
             super::surface(InstanceKind::Mcp, false, false)?,
             &[],
         )
-    }));
+    });
+    let server = Server::telling(opening, move |client| {
+        let entry = variables.text(MARK).map(str::to_owned);
+        client_connected(&variables, &Introduction { entry, ..client })
+    });
     tokio::select! {
         ended = serve_stdio(&server, streams) => ended.map_err(|error| {
             Failure::new(Code::Internal, format!("the host cannot be heard: {error}"))
@@ -81,7 +89,10 @@ async fn http(
     let path = app.paths.data.join(TOKEN);
     let token = Token::kept(&path).map_err(|error| unusable(&error))?;
     let mut requests = end_requests()?;
-    let server = Server::new(Opening::now(Arc::clone(&app)));
+    let listened = Arc::clone(&app);
+    let server = Server::telling(Opening::now(Arc::clone(&app)), move |client| {
+        listened.client_connected(&client)
+    });
     let cancel = CancellationToken::new();
     let options = Listen {
         address: SocketAddr::new(ip, port),

@@ -224,6 +224,10 @@ fn runs_have_no_hosts() {
         &["unregister", "--all"],
         &["verify", "--all"],
         &["doctor"],
+        &[
+            "add", "x", "--file", "/x.json", "--format", "json", "--key", "x",
+        ],
+        &["remove", "x"],
     ] {
         let output = desk
             .hosts(arguments)

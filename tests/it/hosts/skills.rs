@@ -94,6 +94,23 @@ fn skills_come_and_go_with_the_entry() {
     desk.finish();
 }
 
+/// They can go without the entry, which stays.
+#[test]
+fn only_the_skills_are_removed() {
+    let desk = Desk::new();
+    desk.write(".codex/config.toml", "");
+    desk.run(&["register", "codex", "--skills"], 0);
+    let removed = desk.run(&["unregister", "codex", "--skills"], 0);
+    assert!(
+        removed.stderr.contains("skill-discovery was removed"),
+        "{removed:?}"
+    );
+    assert!(!desk.path(".codex/skills").exists());
+    assert_eq!(desk.state("codex"), "registered");
+    desk.run(&["unregister", "codex", "--skills", "--force"], 2);
+    desk.finish();
+}
+
 /// Everywhere at once, also where only the entry is there already; a host without a folder of skills is
 /// told so.
 #[test]

@@ -347,6 +347,12 @@ fn answers_are_refused_while_a_run_has_control() {
         ),
         ("host_verify", json!({ "host": "codex" })),
         ("host_program", json!({ "renew": true })),
+        ("host_give_up", json!({ "host": "codex" })),
+        (
+            "host_add",
+            json!({ "name": "x", "file": "/x.json", "format": "json", "key": ["x"] }),
+        ),
+        ("host_forget", json!({ "host": "codex" })),
     ] {
         let refused = served.client.call(name, request).expect_err("refused");
         assert_eq!(refused["code"], "forbidden", "{name}: {refused}");

@@ -1,5 +1,10 @@
 //! Registering with agent programs from a page: shown first, then made, exactly as shown.
 
+mod connected;
+mod custom;
+mod skills;
+mod waiting;
+
 use std::{fs, path::PathBuf};
 
 use super::{Rig, Script, Served, Turn, Value, json};

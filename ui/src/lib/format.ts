@@ -63,10 +63,8 @@ export function clock(milliseconds: number): string {
 
 /** `08:41 ago`, and in words from an hour on: `7 days ago` */
 export function ago(milliseconds: number): string {
-  const hours = Math.floor(milliseconds / 3_600_000);
-  if (hours < 1) return speaker.say("ui.approval.age", { age: clock(milliseconds) });
-  const words = new Intl.RelativeTimeFormat(speaker.locale, { numeric: "always" });
-  return hours < 48 ? words.format(-hours, "hour") : words.format(-Math.floor(hours / 24), "day");
+  if (milliseconds < 3_600_000) return speaker.say("ui.approval.age", { age: clock(milliseconds) });
+  return agoInWords(milliseconds) ?? "";
 }
 
 /** `10:42`, or `9:42 AM` where that is written so */
@@ -119,4 +117,15 @@ export function size(bytes: number): string {
     unitDisplay: "short",
     maximumFractionDigits: value < 10 && unit > 0 ? 1 : 0,
   }).format(value);
+}
+
+/** `2 minutes ago`, `7 days ago`: how long ago something was where the second does not matter; null
+ * within the last minute. */
+export function agoInWords(milliseconds: number): string | null {
+  const minutes = Math.floor(milliseconds / 60_000);
+  if (minutes < 1) return null;
+  const words = new Intl.RelativeTimeFormat(speaker.locale, { numeric: "always" });
+  if (minutes < 60) return words.format(-minutes, "minute");
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? words.format(-hours, "hour") : words.format(-Math.floor(hours / 24), "day");
 }

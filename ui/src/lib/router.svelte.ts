@@ -4,11 +4,15 @@ export type Route =
   | { name: "run"; id: string; step?: number }
   | { name: "approvals"; id?: string }
   | { name: "insights" }
-  | { name: "hosts"; id?: string; file?: string }
+  | { name: "hosts"; id?: string; file?: string; act?: HostAct }
   | { name: "diagnostics" }
   | { name: "settings"; section: string }
   | { name: "welcome"; step?: string }
   | { name: "missing"; address: string };
+
+/** What is begun with a host as soon as its page is there. */
+export type HostAct = (typeof ACTS)[number];
+const ACTS = ["register", "test"] as const;
 
 export type RouteName = Route["name"];
 
@@ -34,7 +38,8 @@ export function parse(hash: string): Route {
     case "hosts": {
       if (!second) return { name: "hosts" };
       const file = parameters.get("file");
-      return file ? { name: "hosts", id: second, file } : { name: "hosts", id: second };
+      const act = ACTS.find((act) => act === parameters.get("act"));
+      return { name: "hosts", id: second, ...(file ? { file } : {}), ...(act ? { act } : {}) };
     }
     case "diagnostics":
       return { name: "diagnostics" };
@@ -59,8 +64,12 @@ export function href(route: Route): string {
     case "insights":
       return "#/insights";
     case "hosts": {
-      const file = route.file ? `?file=${encodeURIComponent(route.file)}` : "";
-      return route.id ? `#/hosts/${encodeURIComponent(route.id)}${file}` : "#/hosts";
+      if (!route.id) return "#/hosts";
+      const words = [
+        route.file ? `file=${encodeURIComponent(route.file)}` : "",
+        route.act ? `act=${route.act}` : "",
+      ].filter(Boolean);
+      return `#/hosts/${encodeURIComponent(route.id)}${words.length > 0 ? `?${words.join("&")}` : ""}`;
     }
     case "diagnostics":
       return "#/diagnostics";
@@ -98,6 +107,12 @@ class Router {
 
   go(route: Route): void {
     location.hash = href(route);
+  }
+
+  /** The same without a step to go back to. */
+  replace(route: Route): void {
+    history.replaceState(history.state, "", href(route));
+    this.read();
   }
 }
 

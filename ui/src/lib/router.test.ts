@@ -12,6 +12,8 @@ const routes: Route[] = [
   { name: "hosts" },
   { name: "hosts", id: "codex" },
   { name: "hosts", id: "codex", file: "/a b/.codex/config.toml?x=1&y" },
+  { name: "hosts", id: "codex", act: "register" },
+  { name: "hosts", id: "codex", file: "/a&b", act: "test" },
   { name: "diagnostics" },
   { name: "settings", section: "models" },
   { name: "welcome", step: "safety" },

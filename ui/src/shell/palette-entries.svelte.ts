@@ -1,8 +1,9 @@
 import { t, type MessageKey } from "../lib/i18n.svelte";
 import { COMMANDS, type Binding, type CommandId } from "../lib/keymap";
-import { href, router, type Route } from "../lib/router.svelte";
+import { href, router, type HostAct, type Route } from "../lib/router.svelte";
 import type { Status } from "../lib/run/status";
 import { commands } from "../lib/state/commands.svelte";
+import { hostNames } from "../lib/state/host-names.svelte";
 import { runs } from "../lib/state/runs.svelte";
 import { exists } from "../lib/views";
 import { find, idOf } from "../views/settings/rows";
@@ -24,6 +25,7 @@ export interface Group {
 }
 
 const MOST_RUNS = 8;
+const MOST_HOSTS = 9;
 
 /** What fits the words: actions of the page first, then runs, then pages. `>` asks for actions only. */
 export function entries(words: string): Group[] {
@@ -68,8 +70,32 @@ export function entries(words: string): Group[] {
           })),
       });
     }
+    if (wanted.length > 0 && exists("hosts")) {
+      groups.push({
+        title: t("ui.nav.hosts"),
+        entries: hostEntries()
+          .filter((entry) => fits(entry.title))
+          .slice(0, MOST_HOSTS),
+      });
+    }
   }
   return groups.filter((group) => group.entries.length > 0);
+}
+
+/** Hosts that are here, each with what can be begun with it. */
+function hostEntries(): Entry[] {
+  return hostNames.list.flatMap(({ host, name, state }) => {
+    const entry = (title: string, act?: HostAct): Entry => ({
+      id: `host-${host}-${act ?? "show"}`,
+      title,
+      run: () => router.go({ name: "hosts", id: host, ...(act ? { act } : {}) }),
+    });
+    const entries = [entry(t("ui.palette.host", { host: name }))];
+    const registered = state === "registered" || state === "off";
+    if (registered) entries.push(entry(t("ui.palette.host.test", { host: name }), "test"));
+    else entries.push(entry(t("ui.palette.host.register", { host: name }), "register"));
+    return entries;
+  });
 }
 
 function actions(): Entry[] {

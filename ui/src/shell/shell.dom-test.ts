@@ -3,6 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { violations } from "../../tests/axe";
 import { failure, FakeBackend } from "../../tests/fake-backend";
+import { host } from "../../tests/host-samples";
 import { appState, detail, RUN, summary } from "../../tests/samples";
 import { useBackend, type RunSummary } from "../lib/api";
 import { CallFailed } from "../lib/backend/backend";
@@ -189,6 +190,34 @@ describe("the palette", () => {
     expect(await screen.findByRole("option", { name: /Write a greeting/ })).toBeTruthy();
     await user.keyboard("{Enter}");
     await waitFor(() => expect(location.hash).toBe(`#/runs/${RUN}`));
+  });
+
+  /** Hosts are found by their names, with what can be begun with each. */
+  it("finds hosts", async () => {
+    await open();
+    backend.answers.hosts_list = () => ({
+      hosts: [
+        host("codex", "registered", { name: "Codex" }),
+        host("cursor", "not_registered", { name: "Cursor" }),
+        host("kiro", "not_found", { name: "Kiro" }),
+      ],
+      others: [],
+      strangers: [],
+    });
+    await user.keyboard("{Control>}k{/Control}");
+    const field = await screen.findByRole("combobox", { name: "Commands and places" });
+    await user.type(field, "cod");
+    expect(await screen.findByRole("option", { name: "Codex: details" })).toBeTruthy();
+    expect(screen.getByRole("option", { name: "Codex: test the connection" })).toBeTruthy();
+    expect(screen.queryByRole("option", { name: "Codex: register…" })).toBeNull();
+    expect(await violations()).toEqual([]);
+    await user.clear(field);
+    await user.type(field, "kiro");
+    expect(screen.queryByRole("option", { name: /Kiro/ })).toBeNull();
+    await user.clear(field);
+    await user.type(field, "cursor register");
+    await user.keyboard("{Enter}");
+    await waitFor(() => expect(location.hash).toBe("#/hosts/cursor?act=register"));
   });
 
   /** A sign before the words leaves only actions; nothing that fits is said. */

@@ -95,6 +95,7 @@ beforeEach(async () => {
                 sentence("key.from.none"),
               ],
               fix: sentence("check.fix.connection"),
+              host: null,
               detail: "connection refused",
             }
           : {
@@ -102,6 +103,7 @@ beforeEach(async () => {
               health: "ok",
               found: [sentence("check.settings.file", { path: "/s" })],
               fix: null,
+              host: null,
               detail: null,
             },
       ],
@@ -208,6 +210,38 @@ describe("diagnostics", () => {
     expect(screen.getByText(/检查网络连接/)).toBeTruthy();
     expect(screen.getByText("读取自 /s")).toBeTruthy();
     await speaker.speak("en");
+  });
+});
+
+describe("diagnostics of hosts", () => {
+  /** A finding leads to where it is mended: the change is shown there at once. */
+  it("lead to what mends them", async () => {
+    backend.answers.checks_list = () => ({ checks: ["hosts"] });
+    const warned = (key: string, over: object) => ({
+      id: "hosts",
+      health: "warning" as const,
+      found: [sentence(key, { host: "Codex", file: "/bin" })],
+      fix: sentence(`${key}.fix`, { id: "codex", file: "/bin" }),
+      detail: null,
+      host: null,
+      ...over,
+    });
+    backend.answers.check_run = () => ({
+      findings: [
+        warned("check.hosts.moved", { host: { host: "codex", file: null } }),
+        warned("check.hosts.removed", { host: { host: "codex", file: "/p/.codex/config.toml" } }),
+        warned("check.hosts.stale", {}),
+      ],
+      milliseconds: 3,
+    });
+    render(DiagnosticsView, { props: { route: { name: "diagnostics" } } });
+    const fixes = await screen.findAllByRole("link", { name: "Put it right…" });
+    expect(fixes.map((link) => link.getAttribute("href"))).toEqual([
+      "#/hosts/codex?act=register",
+      "#/hosts/codex?file=%2Fp%2F.codex%2Fconfig.toml&act=register",
+    ]);
+    expect(screen.getByRole("link", { name: "Open Hosts" }).getAttribute("href")).toBe("#/hosts");
+    expect(await violations()).toEqual([]);
   });
 });
 

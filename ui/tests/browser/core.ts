@@ -143,6 +143,31 @@ export class Core {
     return run;
   }
 
+  /** A host that starts the server as its entry says, shakes hands, and goes again. */
+  async connect(entry: string, name: string): Promise<void> {
+    const server = spawn(BINARY, ["mcp"], {
+      env: { ...this.#environment, OPENSPACE_HOST_ID: entry },
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    this.#runs.add(server);
+    server.once("exit", () => this.#runs.delete(server));
+    const gone = new Promise((resolve) => server.once("exit", resolve));
+    const answered = said(server, /"serverInfo"/);
+    const hello = {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name, version: "1.2.3" },
+    };
+    const messages = [
+      { jsonrpc: "2.0", id: 1, method: "initialize", params: hello },
+      { jsonrpc: "2.0", method: "notifications/initialized" },
+    ];
+    server.stdin.write(messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
+    await answered;
+    server.stdin.end();
+    await gone;
+  }
+
   /** A task from beginning to end. */
   async finished(text: string): Promise<void> {
     const run = this.task(text);

@@ -1,10 +1,13 @@
 //! Hosts on a terminal.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use openspace_app::{
     App,
-    hosts::{HostCheck, HostDetail, HostSeen, HostState, Launch},
+    hosts::{HostCheck, HostClient, HostDetail, HostSeen, HostState, Launch},
 };
 
 use super::skills;
@@ -34,6 +37,9 @@ pub(super) fn state(app: &Arc<App>, host: &HostState) {
         .render(&format!("hosts.state.{}", host.state), &[]);
     output::line(&format!("{mark} {:<16} {state}", host.host));
     output::line(&format!("  {:<16} {}", "", host.file.display()));
+    if let Some(client) = &host.connected {
+        output::line(&format!("  {:<16} {}", "", connected(app, client)));
+    }
     if let Some(entry) = &host.other_entry {
         output::line(&format!("  {:<16} {}", "", output::harmless(entry)));
     }
@@ -43,6 +49,18 @@ pub(super) fn state(app: &Arc<App>, host: &HostState) {
     if let Some(old) = skills::outdated(app, host) {
         output::line(&format!("  {:<16} → {old}", ""));
     }
+}
+
+/// When a client was here last, and what it called itself.
+fn connected(app: &Arc<App>, client: &HostClient) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.map_or(0, |now| now.as_millis() as i64);
+    let age = u64::try_from(now - client.at).unwrap_or_default();
+    let values = [
+        ("age", output::duration(age)),
+        ("client", format!("{} {}", client.name, client.version)),
+    ];
+    output::harmless(&say(app, "hosts.connected", &values))
 }
 
 pub(super) fn detail(app: &Arc<App>, detail: &HostDetail) {

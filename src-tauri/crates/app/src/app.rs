@@ -55,6 +55,8 @@ pub struct App {
     pub(crate) starting_runner: tokio::sync::Mutex<()>,
     /// Keys of model providers.
     pub(crate) vault: Arc<Vault>,
+    /// What goes on with hosts.
+    pub(crate) waiting_hosts: crate::hosts::Waiting,
 }
 
 /// The settings of one moment; a later change does not reach into it.
@@ -164,6 +166,7 @@ impl App {
             surface,
             starting_runner: tokio::sync::Mutex::default(),
             vault,
+            waiting_hosts: crate::hosts::Waiting::default(),
         }))
     }
 
@@ -240,14 +243,18 @@ impl App {
     }
 
     fn runners(&self) -> Result<Vec<u32>> {
-        Ok(self
-            .store
-            .read_blocking(|db| db.instances().alive())?
-            .into_iter()
-            .filter(|row| row.claims_runs && row.pid != std::process::id())
-            .map(|row| row.pid)
-            .collect())
+        runners(&self.store)
     }
+}
+
+/// The other processes that execute runs.
+pub(crate) fn runners(store: &Store) -> Result<Vec<u32>> {
+    Ok(store
+        .read_blocking(|db| db.instances().alive())?
+        .into_iter()
+        .filter(|row| row.claims_runs && row.pid != std::process::id())
+        .map(|row| row.pid)
+        .collect())
 }
 
 /// As [`App::refuse_runs`], for commands that open no store.

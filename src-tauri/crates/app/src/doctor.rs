@@ -1,6 +1,7 @@
 //! What works on this machine, and how to mend the rest.
 
 mod check;
+mod hosts;
 
 use openspace_config::{
     Environment,
@@ -28,6 +29,7 @@ pub const CHECKS: &[&str] = &[
     "screen",
     "private_display",
     "hotkeys",
+    "hosts",
     "sandbox",
     "sleep",
     "variables",
@@ -54,6 +56,7 @@ impl App {
             "screen" => self.check_screen(),
             "private_display" => vec![check_private()],
             "hotkeys" => vec![self.check_hotkeys().await],
+            "hosts" => self.check_registered(),
             "sandbox" => vec![check_sandbox()],
             "sleep" => vec![check_sleep()],
             "variables" => check_variables(&self.environment),
@@ -341,6 +344,7 @@ mod tests {
         let sources = [
             include_str!("doctor.rs"),
             include_str!("doctor/check.rs"),
+            include_str!("doctor/hosts.rs"),
             include_str!("keys.rs"),
             include_str!("rpc/diagnostics.rs"),
         ];

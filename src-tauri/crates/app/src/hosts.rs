@@ -4,24 +4,36 @@
 //! this: a host's file decides what a host may do.
 
 mod change;
+mod clients;
+mod custom;
+mod diff;
 mod failure;
 mod skills;
 mod view;
+mod waiting;
 
 use std::{path::PathBuf, time::Duration};
 
 use jiff::Timestamp;
 use openspace_hosts::{
-    Hosts, Kind, Machine, Options, Scope, State,
+    Host, Hosts, Kind, Machine, Options, Scope, State,
     credentials::{Credentials, Names},
-    skills::Wish,
 };
 use openspace_llm::provider::{PROVIDERS, Provider, Wire};
 
-pub use change::{DiffLine, DiffRow, HostAction, HostPreview, HostWritten};
-pub use openspace_hosts::Launch;
+pub use change::{HostAction, HostPreview, HostWritten, SkillPreview};
+pub use clients::{HostClient, Introduction, client_connected};
+pub use custom::NewHost;
+pub use diff::{DiffLine, DiffRow};
+pub use openspace_hosts::{
+    Dialect as HostFormat, Launch, MARK,
+    skills::{SkillKind, SkillState},
+};
 pub use skills::{HostSkill, HostSkillChange};
-pub use view::{HostChange, HostCheck, HostDetail, HostSeen, HostState, Lendable};
+pub use view::{
+    HostChange, HostCheck, HostDetail, HostFinding, HostPlaceOf, HostSeen, HostState, Lendable,
+};
+pub(crate) use waiting::Waiting;
 
 use crate::{App, Failure, failure::Result};
 
@@ -63,7 +75,8 @@ pub struct HostRequest {
     pub trust: bool,
     /// Also make the file of a host that was not found.
     pub create: bool,
-    /// Also put our skills into its folder. They go with the entry whether this is set or not.
+    /// Also put our skills into its folder. They go with the entry whether this is set or not; when
+    /// unregistering, it means that only they go.
     pub skills: bool,
     /// Only work out what would be done.
     pub dry_run: bool,
@@ -76,12 +89,11 @@ impl App {
     /// [`crate::Code::Forbidden`] for a run.
     pub fn host_states(&self) -> Result<Vec<HostState>> {
         self.refuse_runs("look at hosts")?;
-        let hosts = self.hosts();
-        let reports = hosts.all().map_err(|error| self.host_failure(&error))?;
-        Ok(reports
-            .into_iter()
-            .map(|report| self.host_state(report))
-            .collect())
+        let reports = self
+            .hosts()
+            .all()
+            .map_err(|error| self.host_failure(&error))?;
+        self.host_views(reports)
     }
 
     /// How the files of projects and profiles stand that were written into.
@@ -91,17 +103,15 @@ impl App {
             .hosts()
             .others()
             .map_err(|error| self.host_failure(&error))?;
-        Ok(reports
-            .into_iter()
-            .map(|report| self.host_state(report))
-            .collect())
+        self.host_views(reports)
     }
 
     /// When the last change to a host's file was made, if it can still be taken back.
     pub fn host_undoable(&self, id: &str, scope: HostScope) -> Option<i64> {
-        let host = openspace_hosts::find(id).ok()?;
+        let hosts = self.hosts();
+        let host = hosts.find(id).ok()?;
         // A file that cannot be read has nothing that could be taken back.
-        self.hosts().undoable(host, &scope.into()).ok().flatten()
+        hosts.undoable(host, &scope.into()).ok().flatten()
     }
 
     /// The copy of our program that entries start, if it was missing or out of date; it is copied
@@ -124,7 +134,7 @@ impl App {
     pub fn host_detail(&self, id: &str, scope: HostScope) -> Result<HostDetail> {
         self.refuse_runs("look at hosts")?;
         let hosts = self.hosts();
-        let host = openspace_hosts::find(id).map_err(|error| self.host_failure(&error))?;
+        let host = self.host(&hosts, id)?;
         let report = hosts
             .look(host, &scope.into())
             .map_err(|error| self.host_failure(&error))?;
@@ -152,12 +162,12 @@ impl App {
             can_trust: host.can_trust(),
             most_tools: host.most_tools,
             skills: hosts.skills(host),
-            would_start: hosts.wanted(),
+            would_start: hosts.wanted(host),
             entry: hosts.entry(host),
             snippet: hosts.snippet(host, false),
             lends,
             refuses,
-            state: self.host_state(report),
+            state: self.host_view(report)?,
         })
     }
 
@@ -179,8 +189,7 @@ impl App {
 
     fn change_host(&self, request: &HostRequest, register: bool) -> Result<HostChange> {
         let hosts = self.hosts();
-        let host =
-            openspace_hosts::find(&request.host).map_err(|error| self.host_failure(&error))?;
+        let host = self.host(&hosts, &request.host)?;
         let scope = Scope::from(request.scope.clone());
         let options = Options {
             force: request.force,
@@ -188,6 +197,9 @@ impl App {
             create: request.create,
         };
         let now = Timestamp::now();
+        if request.skills && !register {
+            return self.remove_host_skills(&hosts, host, request.dry_run);
+        }
         let explained = |error| {
             let failure = self.host_failure(&error);
             if register && error.pasting_helps() {
@@ -215,12 +227,12 @@ impl App {
             (done.plan, done.backup)
         };
         let diff = self.host_diff(&plan)?;
-        let own = scope == Scope::User;
-        let wish = if register {
-            (own && request.skills).then_some(Wish::Installed)
+        let action = if register {
+            HostAction::Register
         } else {
-            own.then_some(Wish::Removed)
+            HostAction::Unregister
         };
+        let wish = skills::wish(action, &scope, request.skills);
         let skills = wish.map(|wish| self.change_host_skills(&hosts, host, wish, request.dry_run));
         Ok(HostChange {
             skills: skills.transpose()?.unwrap_or_default(),
@@ -248,8 +260,9 @@ impl App {
         patience: Duration,
     ) -> Result<HostSeen> {
         self.refuse_runs("try hosts")?;
-        let host = openspace_hosts::find(id).map_err(|error| self.host_failure(&error))?;
-        let hosts = self.hosts();
+        let held = self.waiting_hosts.begin(id, &scope);
+        let hosts = self.hosts().until(held.stop.clone());
+        let host = self.host(&hosts, id)?;
         let seen = tokio::task::spawn_blocking(move || hosts.verify(host, &scope.into(), patience));
         match seen.await {
             Ok(Ok(seen)) => Ok(HostSeen::new(host, seen)),
@@ -269,6 +282,15 @@ impl App {
         let mut check = self.host_check(checkup);
         check.skills = self.renew_host_skills(&hosts, dry_run)?;
         Ok(check)
+    }
+
+    fn host(&self, hosts: &Hosts, id: &str) -> Result<&'static Host> {
+        hosts.find(id).map_err(|error| self.host_failure(&error))
+    }
+
+    fn known_hosts(&self) -> Result<Vec<&'static Host>> {
+        let known = self.hosts().known();
+        known.map_err(|error| self.host_failure(&error))
     }
 
     /// The hosts of this machine.

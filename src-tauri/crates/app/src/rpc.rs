@@ -297,6 +297,12 @@ rpc! {
     host_change(hosts::HostApplyRequest) -> hosts::HostApplied;
     /// Starts what a host's file says, as the host would, and tells what was seen.
     host_verify(hosts::HostPlace) -> hosts::HostSeenView;
+    /// Gives up what goes on with a file of a host and takes long; the file is as it was.
+    host_give_up(hosts::HostPlace) -> Nothing;
+    /// Makes a host of an agent that a person names. Writes nothing into its file.
+    host_add(hosts::HostAddRequest) -> hosts::HostAdded;
+    /// Forgets such an agent.
+    host_forget(hosts::HostForgetRequest) -> Nothing;
     /// Whether the program that entries start is missing or out of date; copies it anew.
     host_program(hosts::HostProgramRequest) -> hosts::HostProgram;
 

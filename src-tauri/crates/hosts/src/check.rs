@@ -2,16 +2,20 @@
 
 use std::{
     io::Read,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
+    sync::mpsc::{Receiver, channel},
     thread,
     time::{Duration, Instant},
 };
 
-use crate::Machine;
+use crate::{Machine, Stop};
 
 /// Longest a host may think about it.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What is kept of its words.
+/// Until what it said is read, once it ended.
+const FAREWELL: Duration = Duration::from_secs(1);
+/// What is read, and what is kept, of its words.
+const MOST_READ: u64 = 64 * 1024;
 const MOST_WORDS: usize = 400;
 
 /// What a host says about its file.
@@ -21,58 +25,77 @@ pub(crate) enum Verdict {
     Refused(String),
     /// It is not installed, or does not answer.
     Silent,
+    /// Nobody waits for it any more.
+    Stopped,
 }
 
-/// Runs a command of a host that says whether its file is right.
-pub(crate) fn ask(machine: &Machine, command: &[&str]) -> Verdict {
+/// Runs a command of a host that says whether its file is right. What it started ends with it when
+/// nobody waits any more.
+pub(crate) fn ask(machine: &Machine, command: &[&str], stop: &Stop) -> Verdict {
     let Some((name, arguments)) = command.split_first() else {
         return Verdict::Silent;
     };
     let Some(program) = machine.find_program(name) else {
         return Verdict::Silent;
     };
-    let child = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(arguments)
         .env_clear()
         .envs(machine.environment.iter())
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let Ok(mut child) = child else {
+        .stderr(Stdio::piped());
+    // A group of its own, so that all of it can be ended.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let Ok(mut child) = command.spawn() else {
         return Verdict::Silent;
     };
-    let (output, errors) = (child.stdout.take(), child.stderr.take());
-    thread::scope(|scope| {
-        let output = scope.spawn(|| read(output));
-        let errors = scope.spawn(|| read(errors));
-        let begun = Instant::now();
-        let status = loop {
-            match child.try_wait() {
-                Ok(Some(status)) => break Some(status),
-                Ok(None) if begun.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(20)),
-                Ok(None) | Err(_) => {
-                    let _gone = child.kill();
-                    let _reaped = child.wait();
-                    break None;
-                }
-            }
-        };
-        let words = [errors.join(), output.join()].map(Result::unwrap_or_default);
-        match status {
-            Some(status) if status.success() => Verdict::Accepted,
-            Some(_) => Verdict::Refused(plain(&words.join("\n"))),
-            None => Verdict::Silent,
+    let errors = child.stderr.take().map(read);
+    let output = child.stdout.take().map(read);
+    let begun = Instant::now();
+    loop {
+        if stop.is_asked() {
+            end(&mut child);
+            return Verdict::Stopped;
         }
-    })
+        match child.try_wait() {
+            Ok(Some(status)) if status.success() => return Verdict::Accepted,
+            Ok(Some(_)) => {
+                let words = [errors, output].map(|said| {
+                    let said = said.and_then(|said| said.recv_timeout(FAREWELL).ok());
+                    said.unwrap_or_default()
+                });
+                return Verdict::Refused(plain(&words.join("\n")));
+            }
+            Ok(None) if begun.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(20)),
+            Ok(None) | Err(_) => {
+                end(&mut child);
+                return Verdict::Silent;
+            }
+        }
+    }
 }
 
-fn read(stream: Option<impl Read>) -> String {
-    let mut bytes = Vec::new();
-    if let Some(mut stream) = stream {
-        let _what_came = stream.read_to_end(&mut bytes);
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+fn end(child: &mut Child) {
+    openspace_process::kill_group(child.id());
+    let _gone = child.kill();
+    let _reaped = child.wait();
+}
+
+/// What a stream says, once it ends. Nobody waits for one that something else holds open.
+fn read(stream: impl Read + Send + 'static) -> Receiver<String> {
+    let (said, words) = channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let mut stream = stream;
+        let _what_came = stream.by_ref().take(MOST_READ).read_to_end(&mut bytes);
+        let _nobody_waits = said.send(String::from_utf8_lossy(&bytes).into_owned());
+        // Whoever writes more is not stopped by a full pipe.
+        let _rest = std::io::copy(&mut stream, &mut std::io::sink());
+    });
+    words
 }
 
 /// The beginning of what was said, on one line and without colours.
@@ -120,7 +143,7 @@ mod tests {
                 home: folder.path().to_owned(),
                 environment: [("PATH", path)].into_iter().collect(),
             };
-            ask(&machine, &["claw", "validate"])
+            ask(&machine, &["claw", "validate"], &Stop::default())
         };
         assert_eq!(host("test \"$1\" = validate"), Verdict::Accepted);
         assert_eq!(
@@ -128,6 +151,51 @@ mod tests {
             Verdict::Refused("bad key".to_owned())
         );
         let nobody = Machine::here(folder.path(), openspace_config::Environment::default());
-        assert_eq!(ask(&nobody, &["claw"]), Verdict::Silent);
+        assert_eq!(ask(&nobody, &["claw"], &Stop::default()), Verdict::Silent);
+    }
+
+    /// When nobody waits any more, the program ends with all that it started, at once.
+    #[test]
+    fn a_host_that_thinks_too_long_is_ended() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("claw");
+        let child = folder.path().join("child");
+        let script = format!(
+            "#!/bin/sh\nsleep 300 &\necho $! > '{}.part'\nmv '{0}.part' '{0}'\nwait\n",
+            child.display()
+        );
+        fs::write(&file, script).expect("a script");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("a mode");
+        let path = format!("{}:/usr/bin:/bin", folder.path().display());
+        let machine = Machine {
+            platform: Platform::Linux,
+            home: folder.path().to_owned(),
+            environment: [("PATH", path)].into_iter().collect(),
+        };
+        let stop = Stop::default();
+        let asked = stop.clone();
+        let asking = thread::spawn(move || ask(&machine, &["claw"], &asked));
+        let until = Instant::now() + Duration::from_secs(30);
+        while !child.exists() {
+            assert!(Instant::now() < until, "it was started");
+            thread::sleep(Duration::from_millis(10));
+        }
+        let begun = Instant::now();
+        stop.now();
+        assert_eq!(asking.join().expect("no panic"), Verdict::Stopped);
+        assert!(
+            begun.elapsed() < Duration::from_secs(5),
+            "{:?}",
+            begun.elapsed()
+        );
+        let pid = fs::read_to_string(&child).expect("a number");
+        let process = std::path::PathBuf::from("/proc").join(pid.trim());
+        while process.exists() {
+            assert!(
+                begun.elapsed() < Duration::from_secs(10),
+                "its child is gone"
+            );
+            thread::sleep(Duration::from_millis(10));
+        }
     }
 }

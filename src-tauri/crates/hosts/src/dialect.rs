@@ -8,6 +8,7 @@ mod toml;
 mod tree;
 mod yaml;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub(crate) use edit::Splice;
@@ -18,7 +19,8 @@ use json::Rules;
 use tree::{Kind, Node, kind_of};
 
 /// A format as a host reads it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Dialect {
     /// JSON and nothing else.
     Json,

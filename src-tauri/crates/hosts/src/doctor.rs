@@ -13,6 +13,10 @@ pub struct Finding {
     pub host: &'static Host,
     /// Its file.
     pub file: PathBuf,
+    /// It is the person's own.
+    pub own: bool,
+    /// We wrote an entry into it.
+    pub ours: bool,
     /// How it stood.
     pub state: State,
     /// What was done about it.
@@ -51,10 +55,8 @@ impl Hosts {
     /// [`Error::Ledger`] when our own list cannot be read, [`Error::NoLauncher`] when the program
     /// cannot be copied.
     pub fn checkup(&self, dry_run: bool, now: Timestamp) -> Result<Checkup, Error> {
-        let mut targets: Vec<_> = crate::HOSTS
-            .iter()
-            .map(|host| (host, Scope::User))
-            .collect();
+        let known = self.known()?.into_iter();
+        let mut targets: Vec<_> = known.map(|host| (host, Scope::User)).collect();
         let others = self.other_files()?.into_iter();
         targets.extend(others.map(|(host, file)| (host, Scope::File(file))));
         let mut reports = Vec::new();
@@ -77,6 +79,8 @@ impl Hosts {
             };
             findings.push(Finding {
                 host: report.host,
+                own: scope == Scope::User,
+                ours: self.ledger.find(&report.file)?.is_some(),
                 file: report.file,
                 state: report.state,
                 cure,

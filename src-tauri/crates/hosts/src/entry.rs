@@ -14,6 +14,9 @@ use crate::{
 
 /// What our entry is called in every host.
 pub const NAME: &str = "openspace";
+/// The variable of an entry that says whose entry it is, so that the server knows who started it. What
+/// a host calls itself does not tell: several share a name, and many have none of their own.
+pub const MARK: &str = "OPENSPACE_HOST_ID";
 /// What starts our server.
 pub(crate) const ARGUMENTS: [&str; 1] = ["mcp"];
 

@@ -2,7 +2,10 @@
 
 use std::{io, path::PathBuf};
 
-use crate::dialect::{Fault, What, position};
+use crate::{
+    custom::Part,
+    dialect::{Fault, What, position},
+};
 
 /// Why something with a host did not work, in terms of what can be done about it.
 #[derive(Debug, thiserror::Error)]
@@ -152,6 +155,14 @@ pub enum Error {
         /// What it says.
         message: String,
     },
+    /// Nobody waits for the host to look at its file any more. The file is as it was.
+    #[error("{host} was not waited for")]
+    Stopped {
+        /// The host's name.
+        host: &'static str,
+        /// The file.
+        path: PathBuf,
+    },
     /// The entry needs a program that stays where it is, and there is none.
     #[error("{} cannot be copied to {}: {source}", from.display(), to.display())]
     NoLauncher {
@@ -165,6 +176,36 @@ pub enum Error {
     /// There is no change of ours to take back, or somebody changed the file since.
     #[error("there is no change to {} that could be taken back", path.display())]
     NothingToUndo {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An agent cannot be named like this.
+    #[error("this cannot be the {part:?} of an agent")]
+    Unnameable {
+        /// What makes no sense.
+        part: Part,
+    },
+    /// The file belongs to a host that is known.
+    #[error("{} is the file of {host}", path.display())]
+    Taken {
+        /// Whose it is.
+        host: &'static str,
+        /// The file.
+        path: PathBuf,
+    },
+    /// The host is in the table, and stays there.
+    #[error("{host} was named by nobody")]
+    NotCustom {
+        /// Its name.
+        host: &'static str,
+    },
+    /// Our entry is in the file of an agent that is to be forgotten.
+    #[error("{} still has our entry", path.display())]
+    StillRegistered {
+        /// Its name.
+        host: &'static str,
+        /// Its name in commands.
+        id: &'static str,
         /// The file.
         path: PathBuf,
     },

@@ -12,6 +12,10 @@ pub struct Host {
     pub id: &'static str,
     /// Its name.
     pub name: &'static str,
+    /// A person named it; it is not in the table.
+    pub custom: bool,
+    /// What its client calls itself, where that tells it from every other host.
+    pub(crate) clients: &'static [&'static str],
     /// Programs and folders that are there where it is installed.
     pub(crate) signs: Signs,
     /// Places of its file that a variable gives; the first that is set is the only one that counts.
@@ -42,6 +46,15 @@ pub struct Host {
     pub most_tools: Option<u32>,
     /// Places of the folder of its skills; the first that there can be on a machine counts.
     pub(crate) skills: &'static [Place],
+}
+
+impl Host {
+    /// A client that calls itself this is this host's, for all that is known.
+    pub fn is_client(&self, name: &str) -> bool {
+        self.clients
+            .iter()
+            .any(|client| client.eq_ignore_ascii_case(name))
+    }
 }
 
 /// What gives a host away.

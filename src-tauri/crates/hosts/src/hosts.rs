@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    Error, HOSTS, Host, Launch, Launcher, Machine, Report, Scope, State,
+    Error, HOSTS, Host, Launch, Launcher, Machine, Report, Scope, State, Stop,
     dialect::At,
-    entry::{ARGUMENTS, NAME},
+    entry::{ARGUMENTS, MARK, NAME},
     ledger::Ledger,
 };
 
@@ -17,6 +17,7 @@ pub struct Hosts {
     pub(crate) data: PathBuf,
     pub(crate) launcher: Launcher,
     pub(crate) ledger: Ledger,
+    pub(crate) stop: Stop,
 }
 
 impl Hosts {
@@ -29,7 +30,14 @@ impl Hosts {
             ledger: Ledger::new(&data),
             machine,
             data,
+            stop: Stop::default(),
         }
+    }
+
+    /// The same, giving up what takes long when that is asked for.
+    #[must_use]
+    pub fn until(self, stop: Stop) -> Self {
+        Self { stop, ..self }
     }
 
     /// The program that entries start.
@@ -42,11 +50,8 @@ impl Hosts {
     /// # Errors
     /// [`Error::Ledger`] when our own list cannot be read.
     pub fn all(&self) -> Result<Vec<Report>, Error> {
-        self.ledger.read()?;
-        HOSTS
-            .iter()
-            .map(|host| self.look(host, &Scope::User))
-            .collect()
+        let known = self.known()?.into_iter();
+        known.map(|host| self.look(host, &Scope::User)).collect()
     }
 
     /// How the files of projects and profiles stand that were written into.
@@ -57,17 +62,19 @@ impl Hosts {
             .collect()
     }
 
-    /// What a new entry would start. The variable is given because hosts pass next to none of ours.
-    pub fn wanted(&self) -> Launch {
+    /// What a new entry would start. The folder is given because hosts pass next to no variable of
+    /// ours, and the host so that the server knows who started it.
+    pub fn wanted(&self, host: &Host) -> Launch {
         let home = self.machine.environment.has("OPENSPACE_HOME");
         let home = home.then(|| {
             let data = self.data.to_string_lossy().into_owned();
             ("OPENSPACE_HOME".to_owned(), data)
         });
+        let mark = (MARK.to_owned(), host.id.to_owned());
         Launch {
             command: self.launcher.path.to_string_lossy().into_owned(),
             args: ARGUMENTS.map(str::to_owned).to_vec(),
-            env: home.into_iter().collect(),
+            env: home.into_iter().chain([mark]).collect(),
         }
     }
 
@@ -77,12 +84,13 @@ impl Hosts {
             path: host.key,
             name: NAME,
         };
-        host.dialect.snippet(at, &host.entry(&self.wanted(), trust))
+        host.dialect
+            .snippet(at, &host.entry(&self.wanted(host), trust))
     }
 
     /// Our entry alone as JSON, whatever the format of the host's file.
     pub fn entry(&self, host: &Host) -> String {
-        host.entry(&self.wanted(), false).to_string()
+        host.entry(&self.wanted(host), false).to_string()
     }
 
     /// The folder of the host's skills, there or not.
@@ -93,10 +101,11 @@ impl Hosts {
 
     /// Files of projects and profiles that were written into, with their hosts.
     pub(crate) fn other_files(&self) -> Result<Vec<(&'static Host, PathBuf)>, Error> {
+        let known = self.known()?;
         let records = self.ledger.read()?.into_iter();
         Ok(records
             .filter_map(|record| {
-                let host = HOSTS.iter().find(|host| host.id == record.host)?;
+                let host = *known.iter().find(|host| host.id == record.host)?;
                 let own = self.file(host, &Scope::User).ok()?;
                 (own != record.file).then_some((host, record.file))
             })
@@ -104,7 +113,7 @@ impl Hosts {
     }
 }
 
-/// The host of that name.
+/// The host of that name in the table.
 ///
 /// # Errors
 /// [`Error::UnknownHost`] with the one that was probably meant.

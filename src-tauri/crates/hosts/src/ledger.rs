@@ -1,5 +1,5 @@
 //! What was written where, so that it can be taken back byte for byte and told from what others
-//! wrote.
+//! wrote; and the agents that a person named.
 
 use std::{
     fs::{self, File},
@@ -9,7 +9,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Launch, dialect::Splice};
+use crate::{Error, Launch, custom::Custom, dialect::Splice};
 
 const VERSION: u32 = 1;
 
@@ -79,6 +79,9 @@ struct Stored {
     changes: Vec<Change>,
     #[serde(default)]
     skills: Vec<SkillRecord>,
+    /// Agents that the person named.
+    #[serde(default)]
+    custom: Vec<Custom>,
 }
 
 impl Ledger {
@@ -152,6 +155,28 @@ impl Ledger {
             return Ok(());
         }
         self.edit(|stored| stored.skills.retain(|other| other.folder != folder))
+    }
+
+    /// The agents that the person named.
+    pub(crate) fn customs(&self) -> Result<Vec<Custom>, Error> {
+        Ok(self.stored()?.custom)
+    }
+
+    /// Keeps one more of them.
+    pub(crate) fn add_custom(&self, custom: Custom) -> Result<(), Error> {
+        self.edit(|stored| {
+            stored.custom.retain(|other| other.id != custom.id);
+            stored.custom.push(custom);
+        })
+    }
+
+    /// Forgets one of them, with all that is known of its file.
+    pub(crate) fn forget_custom(&self, id: &str, file: &Path) -> Result<(), Error> {
+        self.edit(|stored| {
+            stored.custom.retain(|other| other.id != id);
+            stored.entries.retain(|other| other.file != file);
+            stored.changes.retain(|other| other.file != file);
+        })
     }
 
     fn edit(&self, edit: impl FnOnce(&mut Stored)) -> Result<(), Error> {

@@ -4,7 +4,8 @@
 //! [`Hosts`] looks how each stands ([`Report`]), works out changes ([`Plan`]) and makes them
 //! ([`Done`]): every byte that is not ours stays as it is, and unregistering leads back to the bytes
 //! from before. [`Hosts::checkup`] finds entries whose program has gone, [`Hosts::verify`] starts one
-//! as its host would and speaks with it. [`skills`] puts two skills into the host's folder that tell
+//! as its host would and speaks with it. [`Hosts::name`] makes a host of an agent that a person
+//! names. [`skills`] puts two skills into the host's folder that tell
 //! its agent when and how to use us. Nothing secret is ever written.
 
 #![warn(missing_docs)]
@@ -12,6 +13,7 @@
 
 mod check;
 pub mod credentials;
+mod custom;
 mod dialect;
 mod doctor;
 mod entry;
@@ -26,12 +28,14 @@ mod mask;
 mod plan;
 pub mod skills;
 mod state;
+mod stop;
 mod table;
 mod verify;
 
+pub use custom::{NewCustom, Part};
 pub use dialect::Dialect;
 pub use doctor::{Checkup, Cure, Finding};
-pub use entry::{Launch, NAME};
+pub use entry::{Launch, MARK, NAME};
 pub use error::Error;
 pub use host::{Host, Passes};
 pub use hosts::{Hosts, find};
@@ -39,5 +43,6 @@ pub use launcher::Launcher;
 pub use machine::{Machine, Place, Platform};
 pub use plan::{Done, Kind, Options, Plan};
 pub use state::{Report, Scope, State};
+pub use stop::Stop;
 pub use table::HOSTS;
-pub use verify::{Call, Seen, Step, Trouble};
+pub use verify::{Call, Seen, Step, Trouble, VERIFIER};

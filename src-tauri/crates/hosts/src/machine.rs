@@ -107,6 +107,8 @@ enum Base {
     Variable(&'static str),
     /// The folder named in a file of the home folder.
     Pointer(&'static str),
+    /// None: the path is absolute.
+    Nothing,
 }
 
 /// A path of a host, the same for every person.
@@ -156,6 +158,10 @@ impl Place {
         Self::new(Base::Pointer(file), path)
     }
 
+    pub(crate) const fn absolute(path: &'static str) -> Self {
+        Self::new(Base::Nothing, path)
+    }
+
     /// On this system only.
     pub(crate) const fn only(self, platform: Platform) -> Self {
         Self {
@@ -190,6 +196,7 @@ impl Place {
             (Base::Data, Platform::Linux) => or("XDG_DATA_HOME", ".local/share"),
             (Base::Local, Platform::Windows) => or("LOCALAPPDATA", "AppData/Local"),
             (Base::Local, Platform::Linux | Platform::MacOs) => return None,
+            (Base::Nothing, _) => PathBuf::new(),
             (Base::Variable(name), _) => machine.variable(name)?,
             (Base::Pointer(file), _) => {
                 let folder = std::fs::read_to_string(home(file)).ok()?;

@@ -185,7 +185,7 @@ impl Hosts {
         let at = host.at(&said);
         let record = self.ledger.find(&file)?;
         let found = find(&said, at);
-        let wanted = self.wanted();
+        let wanted = self.wanted(host);
         let entry = host.entry(&wanted, options.trust);
         let (kind, after) = match self.judge(host, found, record.as_ref()) {
             State::NotFound | State::NotRegistered | State::Removed => (
@@ -333,14 +333,22 @@ impl Hosts {
             self.launcher.make()?;
         }
         let accepted = |host: &Host| {
-            host.check
-                .map_or(Verdict::Silent, |command| ask(&self.machine, command))
+            host.check.map_or(Verdict::Silent, |command| {
+                ask(&self.machine, command, &self.stop)
+            })
         };
         let before = if plan.kind == Kind::Remove || plan.is_new_file() {
             Verdict::Silent
         } else {
             accepted(plan.host)
         };
+        let stopped = || Error::Stopped {
+            host: plan.host.name,
+            path: plan.file.clone(),
+        };
+        if before == Verdict::Stopped {
+            return Err(stopped());
+        }
         let backup = if plan.contents.exists() {
             let kept = plan.backups.keep(&plan.contents, now);
             Some(kept.map_err(|source| Error::Unwritable {
@@ -354,14 +362,23 @@ impl Hosts {
             Some(after) => plan.contents.replace(after, !plan.shared)?,
             None => plan.contents.remove()?,
         }
-        if before == Verdict::Accepted
-            && let Verdict::Refused(message) = accepted(plan.host)
-        {
-            Contents::read(&plan.file)?.replace(&plan.contents.text, !plan.shared)?;
-            return Err(Error::Refused {
-                host: plan.host.name,
-                message,
-            });
+        if before == Verdict::Accepted {
+            let unwanted = match accepted(plan.host) {
+                Verdict::Refused(message) => Some(Error::Refused {
+                    host: plan.host.name,
+                    message,
+                }),
+                Verdict::Stopped => Some(stopped()),
+                Verdict::Accepted | Verdict::Silent => None,
+            };
+            if let Some(error) = unwanted {
+                if let (Error::Stopped { .. }, Some(copy)) = (&error, &backup) {
+                    // The file is what it is a copy of.
+                    let _stays = std::fs::remove_file(copy);
+                }
+                Contents::read(&plan.file)?.replace(&plan.contents.text, !plan.shared)?;
+                return Err(error);
+            }
         }
         let after = plan.after.as_deref();
         let change = (plan.kind != Kind::Undo).then(|| Change {

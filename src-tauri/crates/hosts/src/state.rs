@@ -233,7 +233,7 @@ impl Hosts {
         let Some(launch) = host.launch(entry) else {
             return different();
         };
-        let wanted = self.wanted();
+        let wanted = self.wanted(host);
         let off = Host::is_off(entry);
         let there = self.lasts(Path::new(&launch.command));
         if launch.starts_as(&wanted) {

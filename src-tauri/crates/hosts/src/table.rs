@@ -1,6 +1,7 @@
 //! The hosts. Paths, formats and entries are from the hosts' own documentation and sources; those
 //! marked so were tried with the real program. A program whose name others have as well, such as
-//! `goose` or `q`, gives no host away; its folder does.
+//! `goose` or `q`, gives no host away; its folder does. Clients' names are from the hosts' sources, or
+//! seen; where two hosts share one, or nothing is known, there is none.
 
 use crate::{
     Dialect,
@@ -17,9 +18,11 @@ const PLAIN: Shape = Shape {
 };
 
 /// A host about which nothing is unusual.
-const USUAL: Host = Host {
+pub(crate) const USUAL: Host = Host {
     id: "",
     name: "",
+    custom: false,
+    clients: &[],
     signs: Signs {
         programs: &[],
         folders: &[],
@@ -70,6 +73,7 @@ pub const HOSTS: &[Host] = &[
     Host {
         id: "claude-code",
         name: "Claude Code",
+        clients: &["claude-code"],
         signs: Signs {
             programs: &["claude"],
             folders: &[Place::home(".claude")],
@@ -103,6 +107,7 @@ pub const HOSTS: &[Host] = &[
     Host {
         id: "codex",
         name: "Codex",
+        clients: &["codex-mcp-client"],
         signs: Signs {
             programs: &["codex"],
             folders: &[Place::home(".codex")],
@@ -124,6 +129,7 @@ pub const HOSTS: &[Host] = &[
     Host {
         id: "cursor",
         name: "Cursor",
+        clients: &["cursor-vscode"],
         signs: Signs {
             programs: &["cursor"],
             folders: &[Place::home(".cursor")],
@@ -137,6 +143,7 @@ pub const HOSTS: &[Host] = &[
     Host {
         id: "vscode",
         name: "VS Code",
+        clients: &["Visual Studio Code"],
         signs: Signs {
             programs: &["code"],
             folders: &[Place::support("Code/User")],
@@ -148,6 +155,7 @@ pub const HOSTS: &[Host] = &[
     Host {
         id: "vscode-insiders",
         name: "VS Code Insiders",
+        clients: &["Visual Studio Code - Insiders"],
         signs: Signs {
             programs: &["code-insiders"],
             folders: &[Place::support("Code - Insiders/User")],
@@ -178,6 +186,7 @@ pub const HOSTS: &[Host] = &[
     Host {
         id: "windsurf",
         name: "Windsurf",
+        clients: &["windsurf-client"],
         signs: Signs {
             programs: &["windsurf"],
             folders: &[Place::home(".codeium/windsurf")],
@@ -192,6 +201,7 @@ pub const HOSTS: &[Host] = &[
     Host {
         id: "zed",
         name: "Zed",
+        clients: &["Zed"],
         signs: Signs {
             programs: &["zeditor"],
             folders: &[Place::home(".config/zed"), Place::config("Zed")],
@@ -214,6 +224,7 @@ pub const HOSTS: &[Host] = &[
     Host {
         id: "gemini",
         name: "Gemini CLI",
+        clients: &["gemini-cli-mcp-client"],
         signs: Signs {
             programs: &["gemini"],
             folders: &[Place::home(".gemini/settings.json")],
@@ -237,6 +248,7 @@ pub const HOSTS: &[Host] = &[
     Host {
         id: "opencode",
         name: "opencode",
+        clients: &["opencode"],
         signs: Signs {
             programs: &["opencode"],
             folders: &[
@@ -308,6 +320,7 @@ pub const HOSTS: &[Host] = &[
     Host {
         id: "goose",
         name: "Goose",
+        clients: &["goose"],
         signs: Signs {
             programs: &[],
             folders: &[

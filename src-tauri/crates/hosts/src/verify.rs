@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 use crate::{Error, Host, Hosts, Launch, Passes, Scope, State, dialect::find, file::Contents};
 use server::Server;
 
+/// What we call ourselves while we try an entry.
+pub const VERIFIER: &str = "openspace-hosts-verify";
 /// Version of the protocol that is offered; the newest one with a handshake.
 const PROTOCOL: &str = "2025-11-25";
 /// What the SDKs of the protocol let a server know, where a host says nothing else.
@@ -138,6 +140,9 @@ pub enum Trouble {
         /// The end of what it wrote on standard error.
         stderr: String,
     },
+    /// Nobody waits for it any more.
+    #[error("the server was not waited for")]
+    Stopped,
     /// It answers with an error, or with something else than it should.
     #[error("the server answered `{}` with: {message}", step.method())]
     Wrong {
@@ -182,11 +187,12 @@ impl Hosts {
     fn try_out(&self, host: &Host, launch: Launch, patience: Duration) -> Result<Seen, Trouble> {
         let environment = self.environment(host, &launch);
         let begun = Instant::now();
-        let mut server = Server::start(&launch, &environment, &self.machine.home)?;
+        let mut server =
+            Server::start(&launch, &environment, &self.machine.home)?.until(self.stop.clone());
         let hello = json!({
             "protocolVersion": PROTOCOL,
             "capabilities": {},
-            "clientInfo": { "name": "openspace-hosts-verify", "version": env!("CARGO_PKG_VERSION") },
+            "clientInfo": { "name": VERIFIER, "version": env!("CARGO_PKG_VERSION") },
         });
         let answer = server.ask(Step::Initialize, &hello, patience)?;
         let first_answer = begun.elapsed();

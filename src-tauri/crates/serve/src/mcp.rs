@@ -12,6 +12,7 @@ mod cancellations;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod http;
+mod introduced;
 mod opening;
 mod progress;
 mod reply;

@@ -5,8 +5,9 @@ use std::cell::RefCell;
 use rusqlite::Connection;
 
 use crate::{
-    Approvals, Artefacts, Changes, Commands, Error, Event, Events, Frames, InstanceId, Instances,
-    Messages, ModelCalls, Result, Rules, RunId, Runs, Sessions, Tasks, UiState, sql, store::Folder,
+    Approvals, Artefacts, Changes, Clients, Commands, Error, Event, Events, Frames, InstanceId,
+    Instances, Messages, ModelCalls, Result, Rules, RunId, Runs, Sessions, Tasks, UiState, sql,
+    store::Folder,
 };
 
 /// One transaction. Handles borrow it; everything they write is committed together, or not at all
@@ -54,6 +55,8 @@ handles! {
     artefacts: Artefacts,
     /// Files that runs changed.
     changes: Changes,
+    /// Programs that connected to our MCP server.
+    clients: Clients,
     /// Calls of models and what they cost.
     model_calls: ModelCalls,
     /// Standing permissions and prohibitions.

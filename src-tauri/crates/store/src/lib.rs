@@ -38,6 +38,7 @@ pub use table::{
     approvals::{Answer, Approval, ApprovalState, Approvals, Decision, NewApproval},
     artefacts::{Artefact, Artefacts, NewArtefact},
     changes::{Change, ChangeKind, Changes, Left, NewChange},
+    clients::{Client, Clients},
     commands::{Command, CommandKind, Commands},
     events::{Event, Events, NewEvent},
     frames::{Frame, Frames, NewFrame},

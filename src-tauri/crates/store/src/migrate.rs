@@ -31,6 +31,11 @@ const MIGRATIONS: &[Migration] = &[
         min_compatible: 1,
         sql: include_str!("migrations/0003_edited_commands.sql"),
     },
+    Migration {
+        schema: 4,
+        min_compatible: 1,
+        sql: include_str!("migrations/0004_clients.sql"),
+    },
 ];
 
 /// The first bytes of every SQLite database (sqlite.org/fileformat2.html, section 1.3).

@@ -3,6 +3,7 @@
 pub(crate) mod approvals;
 pub(crate) mod artefacts;
 pub(crate) mod changes;
+pub(crate) mod clients;
 pub(crate) mod commands;
 pub(crate) mod events;
 pub(crate) mod frames;

@@ -3,4 +3,4 @@
 /**
  * What is done to a host's file.
  */
-export type HostChangeKind = "register" | "unregister" | "undo";
+export type HostChangeKind = "register" | "unregister" | "undo" | "install_skills" | "remove_skills";

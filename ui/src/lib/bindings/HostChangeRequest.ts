@@ -25,4 +25,8 @@ trust: boolean,
 /**
  * Also make the file of a host that was not found.
  */
-create: boolean, };
+create: boolean, 
+/**
+ * With a registration: also put our skills into its folder. With undo: take them out.
+ */
+skills: boolean, };

@@ -19,10 +19,13 @@ import type { ChecksListResponse } from "./ChecksListResponse";
 import type { DemoStartRequest } from "./DemoStartRequest";
 import type { ExportPreview } from "./ExportPreview";
 import type { Failure } from "./Failure";
+import type { HostAddRequest } from "./HostAddRequest";
+import type { HostAdded } from "./HostAdded";
 import type { HostApplied } from "./HostApplied";
 import type { HostApplyRequest } from "./HostApplyRequest";
 import type { HostChangeRequest } from "./HostChangeRequest";
 import type { HostDetailView } from "./HostDetailView";
+import type { HostForgetRequest } from "./HostForgetRequest";
 import type { HostPlace } from "./HostPlace";
 import type { HostPreviewView } from "./HostPreviewView";
 import type { HostProgram } from "./HostProgram";
@@ -186,6 +189,12 @@ export interface RpcSchema {
   host_change: [HostApplyRequest, HostApplied];
   /** Starts what a host's file says, as the host would, and tells what was seen. */
   host_verify: [HostPlace, HostSeenView];
+  /** Gives up what goes on with a file of a host and takes long; the file is as it was. */
+  host_give_up: [HostPlace, Nothing];
+  /** Makes a host of an agent that a person names. Writes nothing into its file. */
+  host_add: [HostAddRequest, HostAdded];
+  /** Forgets such an agent. */
+  host_forget: [HostForgetRequest, Nothing];
   /** Whether the program that entries start is missing or out of date; copies it anew. */
   host_program: [HostProgramRequest, HostProgram];
   /** What runs took and how they came out, by day. */

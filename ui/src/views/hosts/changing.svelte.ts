@@ -1,6 +1,14 @@
 import { rpc } from "../../lib/api";
 import { failureOf, type Failure } from "../../lib/backend/backend";
-import type { HostChange, HostDetail, HostPlace, HostPreview, Wanted } from "./hosts.svelte";
+import {
+  giveUp,
+  type HostChange,
+  type HostDetail,
+  type HostPlace,
+  type HostPreview,
+  type SkillChange,
+  type Wanted,
+} from "./hosts.svelte";
 
 /** What a person may do about an entry of our name that is not ours. It is never merged with ours. */
 export type Choice = "keep" | "replace" | "remove";
@@ -17,6 +25,10 @@ export class Changing {
   written: HostPreview | null = $state.raw(null);
   busy = $state(false);
   trust = $state(false);
+  /** Our skills come with the registration. */
+  skills = $state(false);
+  /** Since when the core has been working on it, Unix milliseconds; null when it does not. */
+  since: number | null = $state(null);
   /** The folder of a project whose file is meant, empty while it is not named; null for the person's
    * own file. */
   project: string | null = $state(null);
@@ -36,7 +48,17 @@ export class Changing {
       force: this.#force,
       trust: this.trust && this.change === "register",
       create: this.wanted.create ?? false,
+      skills: this.skills && this.project === null,
     };
+  }
+
+  /** Something would be written. */
+  get changes(): boolean {
+    const { preview } = this;
+    return (
+      preview !== null &&
+      (preview.effect !== "nothing" || preview.skills.some(({ effect }) => changesSkill(effect)))
+    );
   }
 
   /** Shows what would be done now. */
@@ -83,6 +105,7 @@ export class Changing {
     const { preview } = this;
     if (!preview || this.busy) return;
     this.busy = true;
+    this.since = Date.now();
     this.failure = null;
     this.meanwhile = false;
     try {
@@ -98,15 +121,24 @@ export class Changing {
       this.#refused(failureOf(thrown));
     } finally {
       this.busy = false;
+      this.since = null;
     }
+  }
+
+  /** Stops waiting for a host that thinks about its file, which is as it was then. */
+  async giveUp(): Promise<void> {
+    if (this.busy) await giveUp(this.#request.place);
   }
 
   /** Goes on with taking back what was just written. */
   async undo(): Promise<void> {
+    // The skills that came with it go with it.
+    this.skills = this.written?.skills.some(({ effect }) => effect === "install") ?? false;
+    // Where nothing else was written, the last change of the file is an older one, which stays.
+    this.change = this.written?.effect === "nothing" ? "remove_skills" : "undo";
     this.written = null;
     this.preview = null;
     this.#force = false;
-    this.change = "undo";
     await this.look();
   }
 
@@ -120,6 +152,11 @@ export class Changing {
     if (failure.params?.reason === "different") this.other = failure.params.entry ?? "";
     else this.failure = failure;
   }
+}
+
+/** Something in the folder of a skill changes. */
+export function changesSkill(effect: SkillChange["effect"]): boolean {
+  return effect === "install" || effect === "renew" || effect === "remove";
 }
 
 /** JSON on several lines; anything else as it is. */

@@ -2,85 +2,22 @@ import { render, screen, waitFor, within } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { violations } from "../../../tests/axe";
-import { failure, FakeBackend } from "../../../tests/fake-backend";
+import { FakeBackend } from "../../../tests/fake-backend";
+import { detail, host, preview, refused } from "../../../tests/host-samples";
 import { appState } from "../../../tests/samples";
 import { useBackend } from "../../lib/api";
-import { CallFailed, type Failure } from "../../lib/backend/backend";
 import { speaker } from "../../lib/i18n.svelte";
 import { router, type Route } from "../../lib/router.svelte";
 import { commands } from "../../lib/state/commands.svelte";
 import { program } from "../../lib/state/program.svelte";
 import HostsView from "./HostsView.svelte";
-import type { Host, HostDetail, HostPreview, HostState } from "./hosts.svelte";
+import type { Client, Host } from "./hosts.svelte";
 
 const user = userEvent.setup();
 let backend: FakeBackend;
 let list: Host[];
 let others: Host[];
-
-function host(id: string, state: HostState, over: Partial<Host> = {}): Host {
-  const registered = ["registered", "off", "moved"].includes(state);
-  return {
-    host: id,
-    name: id.toUpperCase(),
-    state,
-    file: `/home/ana/.${id}/config`,
-    foundBy: state === "not_found" ? null : `/usr/bin/${id}`,
-    starts: registered ? { command: "/usr/bin/openspace", args: ["mcp"], variables: [] } : null,
-    startsAnother: false,
-    otherEntry: null,
-    problem: null,
-    undoable: null,
-    ...over,
-  };
-}
-
-function preview(over: Partial<HostPreview> = {}): HostPreview {
-  return {
-    host: "codex",
-    name: "CODEX",
-    file: "/home/ana/.codex/config",
-    format: "TOML",
-    effect: "add",
-    newFile: false,
-    removesFile: false,
-    trusts: false,
-    backup: "/home/ana/.codex/config.openspace-1.bak",
-    otherServers: 3,
-    diff: [
-      { row: "gap", old: null, new: null, text: "" },
-      { row: "same", old: 9, new: 9, text: "[a]" },
-      { row: "added", old: null, new: 10, text: "[mcp_servers.openspace]" },
-    ],
-    fingerprint: "first",
-    ...over,
-  };
-}
-
-function detail(over: Partial<HostDetail> = {}): HostDetail {
-  return {
-    host: host("codex", "not_registered"),
-    format: "TOML",
-    projectFile: null,
-    timeoutKey: "tool_timeout_sec",
-    timeout: 600,
-    canTrust: false,
-    mostTools: null,
-    skills: "/home/ana/.codex/skills",
-    skillsThere: false,
-    wouldStart: { command: "/usr/bin/openspace", args: ["mcp"], variables: [] },
-    entry: '{"command":"/usr/bin/openspace"}',
-    snippet: "[mcp_servers.openspace]\n",
-    lends: [],
-    refuses: [],
-    ...over,
-  };
-}
-
-function refused(reason: string, params: Record<string, string> = {}): never {
-  const told: Failure = { ...failure(reason, "unavailable"), params: { reason, ...params } };
-  throw new CallFailed(told);
-}
+let strangers: Client[];
 
 // It is loaded when it is wanted, which takes long the first time.
 beforeAll(async () => void (await import("./ChangeDialog.svelte")), 60_000);
@@ -92,9 +29,10 @@ beforeEach(async () => {
     host("kiro", "not_found"),
   ];
   others = [];
+  strangers = [];
   backend = new FakeBackend({
     app_state: () => appState(),
-    hosts_list: () => ({ hosts: list, others }),
+    hosts_list: () => ({ hosts: list, others, strangers }),
     host_program: () => ({ stale: null }),
     host_detail: () => detail(),
     host_preview: () => preview(),
@@ -143,7 +81,7 @@ describe("the list of hosts", () => {
     backend.answers.hosts_list = () => refused("ledger", { file: "/d", message: "m" });
     open();
     expect(await screen.findByText(/The hosts could not be listed/)).toBeTruthy();
-    backend.answers.hosts_list = () => ({ hosts: list, others });
+    backend.answers.hosts_list = () => ({ hosts: list, others, strangers });
     await press("Try again");
     expect(await screen.findByText("No agent program was found on this machine")).toBeTruthy();
   });
@@ -181,6 +119,7 @@ describe("a change", () => {
           force: false,
           trust: false,
           create: false,
+          skills: false,
         },
         fingerprint: "first",
       },

@@ -9,6 +9,8 @@ export type HostChange = Request<"host_preview">;
 export type HostPreview = Response<"host_preview">;
 export type HostDetail = Response<"host_detail">;
 export type Seen = Response<"host_verify">;
+export type Client = NonNullable<Host["connected"]>;
+export type SkillChange = HostPreview["skills"][number];
 
 /** A change that is to be shown. */
 export interface Wanted {
@@ -20,10 +22,14 @@ export interface Wanted {
 }
 
 /** A test of an entry. */
-export type Test =
+export type Test = {
+  /** When it began, Unix milliseconds. */
+  at: number;
+} & (
   | { state: "running"; seen: null; failure: null }
   | { state: "works"; seen: Seen; failure: null }
-  | { state: "fails"; seen: null; failure: Failure };
+  | { state: "fails"; seen: null; failure: Failure }
+);
 
 /** How often the files are looked at again while the page is shown: others write them too. */
 const AGAIN = 4_000;
@@ -90,12 +96,13 @@ export class Hosts {
   async test(place: HostPlace): Promise<void> {
     const key = keyOf(place);
     if (this.tests[key]?.state === "running") return;
-    this.tests[key] = { state: "running", seen: null, failure: null };
+    const at = Date.now();
+    this.tests[key] = { at, state: "running", seen: null, failure: null };
     try {
       const seen = await rpc("host_verify", place);
-      this.tests[key] = { state: "works", seen, failure: null };
+      this.tests[key] = { at, state: "works", seen, failure: null };
     } catch (thrown) {
-      this.tests[key] = { state: "fails", seen: null, failure: failureOf(thrown) };
+      this.tests[key] = { at, state: "fails", seen: null, failure: failureOf(thrown) };
     }
   }
 }
@@ -112,6 +119,15 @@ export function needs(host: Host): boolean {
 
 export function isRegistered(host: Host): boolean {
   return ["registered", "off", "moved"].includes(host.state);
+}
+
+/** Stops waiting for what goes on with a file of a host. */
+export async function giveUp(place: HostPlace): Promise<void> {
+  try {
+    await rpc("host_give_up", place);
+  } catch {
+    // What goes on says itself how it ends.
+  }
 }
 
 /** There is something that can be tried. */

@@ -23,6 +23,7 @@ function screenFindings(): Finding[] {
           found: [say("check.screen.monitors", { display: ":0", monitors: "eDP-1 1920x1080" })],
           fix: null,
           detail: null,
+          host: null,
         },
         {
           id: "capture",
@@ -30,6 +31,7 @@ function screenFindings(): Finding[] {
           found: [say("check.capture.ok", { size: "1920x1080" })],
           fix: null,
           detail: null,
+          host: null,
         },
       ]
     : [
@@ -39,6 +41,7 @@ function screenFindings(): Finding[] {
           found: [say("check.screen.none")],
           fix: say("check.screen.none.fix"),
           detail: "denied",
+          host: null,
         },
       ];
 }

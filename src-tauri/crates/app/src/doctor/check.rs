@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{Catalogue, Code, Failure, rpc::Sentence};
+use crate::{Catalogue, Code, Failure, hosts::HostPlaceOf, rpc::Sentence};
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +42,8 @@ pub struct Check {
     pub fix: Option<Sentence>,
     /// What the system or a provider said of it, in its own words.
     pub detail: Option<String>,
+    /// The host it is about, where it is mended.
+    pub host: Option<HostPlaceOf>,
 }
 
 impl Check {
@@ -52,6 +54,7 @@ impl Check {
             found: vec![found],
             fix: None,
             detail: None,
+            host: None,
         }
     }
 
@@ -112,6 +115,9 @@ impl Check {
         }
         if let Some(detail) = &self.detail {
             value["detail"] = json!(detail);
+        }
+        if let Some(host) = &self.host {
+            value["host"] = json!(host);
         }
         value
     }

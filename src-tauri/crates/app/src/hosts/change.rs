@@ -4,9 +4,12 @@
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use openspace_hosts::{Error, Host, Hosts, Kind, Options, Plan, Scope};
+use openspace_hosts::{
+    Error, Host, Hosts, Kind, Options, Plan, Scope,
+    skills::{OfEach, SkillDone, SkillKind, SkillPlan},
+};
 
-use super::HostRequest;
+use super::{DiffLine, HostRequest, diff::lines, skills::wish};
 use crate::{App, Failure, failure::Result, redact::Redaction};
 
 /// What is done to a host's file.
@@ -18,6 +21,10 @@ pub enum HostAction {
     Unregister,
     /// The file becomes what it was before the last change.
     Undo,
+    /// Only our skills are put into the host's folder, or renewed there.
+    InstallSkills,
+    /// Only our skills are taken out of it.
+    RemoveSkills,
 }
 
 /// A change that was worked out.
@@ -45,36 +52,27 @@ pub struct HostPreview {
     pub other_servers: usize,
     /// The change, line by line, without secrets.
     pub diff: Vec<DiffLine>,
+    /// What is done with our skills.
+    pub skills: Vec<SkillPreview>,
     /// What tells this change from every other.
     pub fingerprint: String,
 }
 
-/// A line of a change.
+/// A change to one of our skills with a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DiffLine {
-    /// What becomes of it.
-    pub row: DiffRow,
-    /// Its number before, where it was there.
-    pub old: Option<u32>,
-    /// Its number afterwards, where it is there.
-    pub new: Option<u32>,
-    /// What it says.
-    pub text: String,
-}
-
-/// What becomes of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DiffRow {
-    /// It stays.
-    Same,
-    /// It is new.
-    Added,
-    /// It goes.
-    Removed,
-    /// Lines that stay were left out here.
-    Gap,
-    /// The line before has no end, since it is the last one.
-    NoEnd,
+pub struct SkillPreview {
+    /// The skill.
+    pub skill: &'static str,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// What is done.
+    pub kind: SkillKind,
+    /// The copy of the file as it was before.
+    pub backup: Option<PathBuf>,
+    /// The change, line by line.
+    pub diff: Vec<DiffLine>,
+    /// Why it is left alone, or was.
+    pub problem: Option<Failure>,
 }
 
 /// What came of making a change that was shown.
@@ -94,11 +92,13 @@ impl App {
     /// it by hand where that helps.
     pub fn preview_host(&self, action: HostAction, request: &HostRequest) -> Result<HostPreview> {
         self.refuse_runs("change hosts")?;
-        let (host, hosts) = (self.host(&request.host)?, self.hosts());
+        let hosts = self.hosts();
+        let host = self.host(&hosts, &request.host)?;
         let now = Timestamp::now();
-        let plan = plan(&hosts, host, action, request, now);
-        let plan = plan.map_err(|error| self.explained(&hosts, host, action, request, &error))?;
-        self.preview_of(&plan, plan.backup(now), request)
+        let wanted = plan(&hosts, host, action, request, now);
+        let wanted =
+            wanted.map_err(|error| self.explained(&hosts, host, action, request, &error))?;
+        self.preview_of(&wanted, request, now)
     }
 
     /// Makes the change that was shown with this fingerprint. Nothing is written when the file is
@@ -110,15 +110,19 @@ impl App {
         fingerprint: &str,
     ) -> Result<HostWritten> {
         self.refuse_runs("change hosts")?;
-        let (host, hosts) = (self.host(&request.host)?, self.hosts());
+        let held = self.waiting_hosts.begin(&request.host, &request.scope);
+        let hosts = self.hosts().until(held.stop.clone());
+        let host = self.host(&hosts, &request.host)?;
         let explained = |error| self.explained(&hosts, host, action, request, &error);
         let now = Timestamp::now();
         let wanted = plan(&hosts, host, action, request, now).map_err(explained)?;
         if wanted.fingerprint() == fingerprint {
-            let mut preview = self.preview_of(&wanted, None, request)?;
-            match hosts.make(wanted, now) {
+            let mut preview = self.preview_of(&wanted, request, now)?;
+            let made = wanted.file.map(|plan| hosts.make(plan, now)).transpose();
+            match made {
                 Ok(done) => {
-                    preview.backup = done.backup;
+                    preview.backup = done.and_then(|done| done.backup);
+                    preview.skills = self.make_host_skills(&hosts, wanted.skills, now);
                     return Ok(HostWritten::Made(preview));
                 }
                 Err(Error::Changed { .. }) => {}
@@ -127,10 +131,6 @@ impl App {
         }
         self.preview_host(action, request)
             .map(HostWritten::Otherwise)
-    }
-
-    fn host(&self, id: &str) -> Result<&'static Host> {
-        openspace_hosts::find(id).map_err(|error| self.host_failure(&error))
     }
 
     fn explained(
@@ -151,24 +151,61 @@ impl App {
 
     fn preview_of(
         &self,
-        plan: &Plan,
-        backup: Option<PathBuf>,
+        wanted: &Wanted,
         request: &HostRequest,
+        now: Timestamp,
     ) -> Result<HostPreview> {
+        let host = wanted.host;
+        let plan = wanted.file.as_ref();
+        let diff = plan.map(|plan| self.host_diff(plan)).transpose()?;
+        let kind = plan.map_or(Kind::Nothing, |plan| plan.kind);
         Ok(HostPreview {
-            host: plan.host.id,
-            name: plan.host.name,
-            file: plan.file.clone(),
-            format: plan.host.dialect.name(),
-            kind: plan.kind,
-            new_file: plan.is_new_file() && plan.kind != Kind::Nothing,
-            removes_file: plan.removes_file(),
-            trusts: request.trust && plan.host.can_trust(),
-            backup,
-            other_servers: plan.other_servers(),
-            diff: lines(&self.host_diff(plan)?),
-            fingerprint: plan.fingerprint(),
+            host: host.id,
+            name: host.name,
+            file: plan.map_or_else(|| wanted.folder.clone(), |plan| plan.file.clone()),
+            format: host.dialect.name(),
+            kind,
+            new_file: plan.is_some_and(Plan::is_new_file) && kind != Kind::Nothing,
+            removes_file: plan.is_some_and(Plan::removes_file),
+            trusts: request.trust && host.can_trust(),
+            backup: plan.and_then(|plan| plan.backup(now)),
+            other_servers: plan.map_or(0, Plan::other_servers),
+            diff: lines(&diff.unwrap_or_default()),
+            skills: self.skill_previews(wanted, now),
+            fingerprint: wanted.fingerprint(),
         })
+    }
+
+    fn skill_previews(&self, wanted: &Wanted, now: Timestamp) -> Vec<SkillPreview> {
+        let previews = wanted.skills.iter().map(|(skill, plan)| match plan {
+            Ok(plan) => SkillPreview::of(plan, plan.backup(now)),
+            Err(error) => {
+                let folder = wanted.folder.join(skill.name);
+                SkillPreview::failed(skill.name, folder, self.host_failure(error))
+            }
+        });
+        previews.collect()
+    }
+
+    /// Makes what was shown of the skills. What keeps one of them from it keeps not the other.
+    fn make_host_skills(
+        &self,
+        hosts: &Hosts,
+        skills: OfEach<SkillPlan>,
+        now: Timestamp,
+    ) -> Vec<SkillPreview> {
+        let made = skills.into_iter().map(|(skill, plan)| {
+            let folder = plan.as_ref().ok().map(|plan| plan.folder.clone());
+            let done = plan.and_then(|plan| hosts.make_skill(plan, now));
+            match done {
+                Ok(SkillDone { plan, backup }) => SkillPreview::of(&plan, backup),
+                Err(error) => {
+                    let folder = folder.unwrap_or_default();
+                    SkillPreview::failed(skill.name, folder, self.host_failure(&error))
+                }
+            }
+        });
+        made.collect()
     }
 
     /// A change without secrets.
@@ -178,114 +215,78 @@ impl App {
     }
 }
 
+impl SkillPreview {
+    fn of(plan: &SkillPlan, backup: Option<PathBuf>) -> Self {
+        Self {
+            skill: plan.skill.name,
+            folder: plan.folder.clone(),
+            kind: plan.kind,
+            backup,
+            diff: lines(&plan.diff()),
+            problem: None,
+        }
+    }
+
+    fn failed(skill: &'static str, folder: PathBuf, problem: Failure) -> Self {
+        Self {
+            skill,
+            folder,
+            kind: SkillKind::Nothing,
+            backup: None,
+            diff: Vec::new(),
+            problem: Some(problem),
+        }
+    }
+}
+
+/// A change that was worked out, with all that belongs to it.
+struct Wanted {
+    host: &'static Host,
+    /// None where only skills are meant.
+    file: Option<Plan>,
+    /// Where the skills lie.
+    folder: PathBuf,
+    skills: OfEach<SkillPlan>,
+}
+
+impl Wanted {
+    fn fingerprint(&self) -> String {
+        let file = self.file.as_ref().map(Plan::fingerprint);
+        let skills = self.skills.iter().map(|(skill, plan)| match plan {
+            Ok(plan) => plan.fingerprint(),
+            Err(_) => skill.name.to_owned(),
+        });
+        file.into_iter().chain(skills).collect::<Vec<_>>().join(" ")
+    }
+}
+
 fn plan(
     hosts: &Hosts,
     host: &'static Host,
     action: HostAction,
     request: &HostRequest,
     now: Timestamp,
-) -> Result<Plan, Error> {
+) -> Result<Wanted, Error> {
     let scope = Scope::from(request.scope.clone());
-    match action {
-        HostAction::Register => {
-            let options = Options {
-                force: request.force,
-                trust: request.trust,
-                create: request.create,
-            };
-            hosts.plan_registration(host, &scope, options, now)
-        }
-        HostAction::Unregister => hosts.plan_removal(host, &scope, request.force),
-        HostAction::Undo => hosts.plan_undo(host, &scope),
-    }
-}
-
-/// The lines of a change in the unified format, with their numbers.
-fn lines(diff: &str) -> Vec<DiffLine> {
-    let (mut old, mut new) = (0, 0);
-    let mut lines = Vec::new();
-    // The names of the files come first.
-    for line in diff.lines().skip(2) {
-        if let Some((from, to)) = hunk(line) {
-            if from > 1 {
-                lines.push(DiffLine {
-                    row: DiffRow::Gap,
-                    old: None,
-                    new: None,
-                    text: String::new(),
-                });
-            }
-            (old, new) = (from, to);
-            continue;
-        }
-        let (row, text) = match line.split_at_checked(1) {
-            Some(("+", text)) => (DiffRow::Added, text),
-            Some(("-", text)) => (DiffRow::Removed, text),
-            Some(("\\", _)) => (DiffRow::NoEnd, ""),
-            Some((" ", text)) => (DiffRow::Same, text),
-            _ => (DiffRow::Same, line),
-        };
-        let before = matches!(row, DiffRow::Same | DiffRow::Removed).then_some(old);
-        let after = matches!(row, DiffRow::Same | DiffRow::Added).then_some(new);
-        old += u32::from(before.is_some());
-        new += u32::from(after.is_some());
-        lines.push(DiffLine {
-            row,
-            old: before,
-            new: after,
-            text: text.trim_end_matches('\r').to_owned(),
-        });
-    }
-    lines
-}
-
-/// Where a part of a change begins, before and afterwards.
-fn hunk(line: &str) -> Option<(u32, u32)> {
-    let ranges = line.strip_prefix("@@ -")?.strip_suffix(" @@")?;
-    let (old, new) = ranges.split_once(" +")?;
-    let first = |range: &str| {
-        range
-            .split(',')
-            .next()
-            .and_then(|number| number.parse().ok())
+    let options = Options {
+        force: request.force,
+        trust: request.trust,
+        create: request.create,
     };
-    Some((first(old)?, first(new)?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Lines carry the numbers they have in the file, before and afterwards.
-    #[test]
-    fn lines_are_numbered() {
-        let diff = "--- f\n+++ f\n@@ -7,3 +7,4 @@\n seven\n-eight\n+8\n+and\n nine\n\\ No newline at end of file\n";
-        let shown: Vec<_> = lines(diff)
-            .into_iter()
-            .map(|line| (line.row, line.old, line.new, line.text))
-            .collect();
-        let line = |row, old, new, text: &str| (row, old, new, text.to_owned());
-        assert_eq!(
-            shown,
-            [
-                line(DiffRow::Gap, None, None, ""),
-                line(DiffRow::Same, Some(7), Some(7), "seven"),
-                line(DiffRow::Removed, Some(8), None, "eight"),
-                line(DiffRow::Added, None, Some(8), "8"),
-                line(DiffRow::Added, None, Some(9), "and"),
-                line(DiffRow::Same, Some(9), Some(10), "nine"),
-                line(DiffRow::NoEnd, None, None, ""),
-            ]
-        );
-        assert_eq!(lines(""), []);
-    }
-
-    /// A line of the file that looks like the beginning of a part is a line of the file.
-    #[test]
-    fn what_a_file_says_is_no_beginning() {
-        let diff = "--- f\n+++ f\n@@ -0,0 +1 @@\n+@@ -3 +3 @@\n";
-        let shown = lines(diff);
-        assert_eq!(shown.len(), 1);
-        assert_eq!((shown[0].new, &*shown[0].text), (Some(1), "@@ -3 +3 @@"));
-    }
+    let file = match action {
+        HostAction::Register => Some(hosts.plan_registration(host, &scope, options, now)?),
+        HostAction::Unregister => Some(hosts.plan_removal(host, &scope, request.force)?),
+        HostAction::Undo => Some(hosts.plan_undo(host, &scope)?),
+        HostAction::InstallSkills | HostAction::RemoveSkills => None,
+    };
+    let skills = match wish(action, &scope, request.skills) {
+        Some(wish) => hosts.plan_skills(host, wish)?,
+        None => Vec::new(),
+    };
+    Ok(Wanted {
+        host,
+        file,
+        folder: hosts.skills(host).unwrap_or_default(),
+        skills,
+    })
 }

@@ -1,6 +1,6 @@
 //! What went wrong with a host, in the person's language.
 
-use openspace_hosts::{Error, Host, Trouble};
+use openspace_hosts::{Error, Host, Part, Trouble};
 
 use crate::{App, Code, Failure};
 
@@ -108,6 +108,42 @@ impl App {
                 "refused",
                 vec![("host", (*host).to_owned()), ("message", message.clone())],
             ),
+            Error::Unnameable { part } => {
+                let reason = match part {
+                    Part::Name => "custom_name",
+                    Part::File => "custom_file",
+                    Part::Key => "custom_key",
+                };
+                (Code::InvalidRequest, reason, Vec::new())
+            }
+            Error::Taken { host, path: file } => (
+                Code::InvalidRequest,
+                "taken",
+                vec![("host", (*host).to_owned()), path(file)],
+            ),
+            Error::NotCustom { host } => (
+                Code::WrongState,
+                "not_custom",
+                vec![("host", (*host).to_owned())],
+            ),
+            Error::StillRegistered {
+                host,
+                id,
+                path: file,
+            } => (
+                Code::WrongState,
+                "still_registered",
+                vec![
+                    ("host", (*host).to_owned()),
+                    ("id", (*id).to_owned()),
+                    path(file),
+                ],
+            ),
+            Error::Stopped { host, path: file } => (
+                Code::Unavailable,
+                "stopped",
+                vec![("host", (*host).to_owned()), path(file)],
+            ),
             Error::NoLauncher { to, source, .. } => (
                 Code::Store,
                 "no_launcher",
@@ -168,6 +204,7 @@ impl App {
                     ("message", stderr.clone()),
                 ],
             ),
+            Trouble::Stopped => ("test_stopped", vec![name]),
             Trouble::Wrong { step, message } => (
                 "wrong",
                 vec![
@@ -179,7 +216,7 @@ impl App {
         self.said(Code::Unavailable, reason, &values)
     }
 
-    fn said(&self, code: Code, reason: &str, values: &[(&str, String)]) -> Failure {
+    pub(super) fn said(&self, code: Code, reason: &str, values: &[(&str, String)]) -> Failure {
         let shown: Vec<_> = values
             .iter()
             .map(|(name, value)| (*name, value.as_str()))

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use openspace_hosts::{
-    Error, HOSTS, Host, Hosts,
+    Error, Host, Hosts, Kind, Scope,
     skills::{Skill, SkillDone, SkillKind, SkillPlan, SkillReport, SkillState, Wish},
 };
 use serde::Serialize;
 
+use super::{HostAction, HostChange};
 use crate::{App, Failure, failure::Result};
 
 /// How one of our skills stands with a host.
@@ -70,6 +71,18 @@ impl HostSkillChange {
     }
 }
 
+/// What an action wants of our skills. They belong to the person, not to a project.
+pub(super) fn wish(action: HostAction, scope: &Scope, asked: bool) -> Option<Wish> {
+    let wish = match action {
+        HostAction::Register if asked => Wish::Installed,
+        HostAction::InstallSkills => Wish::Installed,
+        HostAction::Undo if asked => Wish::Removed,
+        HostAction::Unregister | HostAction::RemoveSkills => Wish::Removed,
+        HostAction::Register | HostAction::Undo => return None,
+    };
+    (*scope == Scope::User).then_some(wish)
+}
+
 impl App {
     /// Sees to it that our skills are with a host as wished, or says what that would do. What keeps
     /// one of them from it is told with it and keeps neither the other nor the entry.
@@ -108,6 +121,29 @@ impl App {
         Ok(told.collect())
     }
 
+    /// Takes only our skills away from a host, or says what that would do.
+    pub(super) fn remove_host_skills(
+        &self,
+        hosts: &Hosts,
+        host: &'static Host,
+        dry_run: bool,
+    ) -> Result<HostChange> {
+        let file = hosts.file(host, &Scope::User);
+        Ok(HostChange {
+            host: host.id,
+            name: host.name,
+            file: file.map_err(|error| self.host_failure(&error))?,
+            kind: Kind::Nothing,
+            made: false,
+            new_file: false,
+            removes_file: false,
+            trusts: false,
+            backup: None,
+            diff: String::new(),
+            skills: self.change_host_skills(hosts, host, Wish::Removed, dry_run)?,
+        })
+    }
+
     /// Renews what is of an earlier version, everywhere. Only what was found is told.
     pub(super) fn renew_host_skills(
         &self,
@@ -115,7 +151,7 @@ impl App {
         dry_run: bool,
     ) -> Result<Vec<HostSkillChange>> {
         let mut found = Vec::new();
-        for host in HOSTS {
+        for host in self.known_hosts()? {
             let changes = self.change_host_skills(hosts, host, Wish::Renewed, dry_run)?;
             found.extend(
                 changes

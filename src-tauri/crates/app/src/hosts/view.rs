@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use openspace_hosts::{Checkup, Cure, Finding, Host, Kind, Launch, Report, Seen, State};
 use serde::Serialize;
 
-use super::{HostSkill, HostSkillChange, starts_another};
-use crate::{App, Failure};
+use super::{HostClient, HostSkill, HostSkillChange, starts_another};
+use crate::{App, Failure, failure::Result};
 
 /// How a host stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -33,6 +33,10 @@ pub struct HostState {
     /// Our skills in its folder; none where it has no such folder.
     #[serde(rename = "ourSkills")]
     pub skills: Vec<HostSkill>,
+    /// A person named it.
+    pub custom: bool,
+    /// Its client, as it connected to our server last.
+    pub connected: Option<HostClient>,
 }
 
 /// Everything about a host.
@@ -161,6 +165,17 @@ impl HostSeen {
     }
 }
 
+/// A host, by one of its files where that is not the person's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HostPlaceOf {
+    /// The host.
+    pub host: &'static str,
+    /// The file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+}
+
 /// What was found of our entries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -183,6 +198,10 @@ pub struct HostFinding {
     pub name: &'static str,
     /// Its file.
     pub file: PathBuf,
+    /// It is the person's own.
+    pub own: bool,
+    /// We wrote an entry into it.
+    pub ours: bool,
     /// How it stood.
     pub state: &'static str,
     /// What was done: the end of the catalogue's `hosts.cure.…`.
@@ -194,8 +213,30 @@ pub struct HostFinding {
 }
 
 impl App {
-    pub(super) fn host_state(&self, report: Report) -> HostState {
+    /// How hosts stand, with when each connected last.
+    pub(super) fn host_views(&self, reports: Vec<Report>) -> Result<Vec<HostState>> {
+        let clients = self.host_clients(&self.known_hosts()?)?;
+        let views = reports.into_iter().map(|report| {
+            let id = report.host.id;
+            let mut its = clients.iter();
+            let its = its.find(|(host, _)| host.is_some_and(|host| host.id == id));
+            self.host_state(report, its.map(|(_, client)| client.clone()))
+        });
+        Ok(views.collect())
+    }
+
+    pub(super) fn host_view(&self, report: Report) -> Result<HostState> {
+        let clients = self.host_clients(&self.known_hosts()?)?;
+        let id = report.host.id;
+        let mut its = clients.into_iter();
+        let its = its.find(|(host, _)| host.is_some_and(|host| host.id == id));
+        Ok(self.host_state(report, its.map(|(_, client)| client)))
+    }
+
+    fn host_state(&self, report: Report, connected: Option<HostClient>) -> HostState {
         HostState {
+            custom: report.host.custom,
+            connected,
             host: report.host.id,
             name: report.host.name,
             state: report.state.id(),
@@ -237,6 +278,8 @@ impl App {
                 host: finding.host.id,
                 name: finding.host.name,
                 file: finding.file,
+                own: finding.own,
+                ours: finding.ours,
                 state: finding.state.id(),
                 cure,
                 starts,

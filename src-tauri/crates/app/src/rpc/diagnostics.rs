@@ -62,6 +62,16 @@ payload! {
         pub fix: Option<Sentence>,
         /// What the system or a provider said of it, in its own words.
         pub detail: Option<String>,
+        /// The host it is about, where it is mended.
+        pub host: Option<FindingHost>,
+    }
+
+    /// A host that a finding is about.
+    pub struct FindingHost {
+        /// Its name in requests.
+        pub host: String,
+        /// One of its files, where that is not the person's own.
+        pub file: Option<String>,
     }
 
     /// What a report would hold.
@@ -123,6 +133,7 @@ impl Call<'_> {
                 ],
                 fix: None,
                 detail: None,
+                host: None,
             }],
         };
         Ok(CheckRunResponse {
@@ -168,6 +179,10 @@ impl From<Check> for Finding {
             found: check.found,
             fix: check.fix,
             detail: check.detail,
+            host: check.host.map(|it| FindingHost {
+                host: it.host.to_owned(),
+                file: it.file.map(|file| file.display().to_string()),
+            }),
         }
     }
 }

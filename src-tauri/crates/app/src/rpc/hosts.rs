@@ -1,18 +1,22 @@
 //! Agent programs on this machine that can use us: how they stand, and changes to their files, which
 //! are shown before they are made.
 
+mod shown;
+
 use std::{path::PathBuf, sync::Arc};
 
-use openspace_hosts::Kind;
+pub use shown::{
+    HostChangeKind, HostDiffRow, HostEffect, HostFormatName, HostSkillEffect, HostSkillStanding,
+    HostStanding,
+};
+
+use shown::{detail_view, view};
 
 use super::{Call, Nothing, choice, payload};
 use crate::{
     App, Code, Failure,
     failure::Result,
-    hosts::{
-        DiffRow, HOST_PATIENCE, HostAction, HostDetail, HostPreview, HostRequest, HostScope,
-        HostSeen, HostState, HostWritten, Launch,
-    },
+    hosts::{HOST_PATIENCE, HostAction, HostRequest, HostScope, HostWritten, NewHost},
 };
 
 payload! {
@@ -22,6 +26,31 @@ payload! {
         pub hosts: Vec<HostView>,
         /// Files of projects and profiles that were written into.
         pub others: Vec<HostView>,
+        /// Programs that connected to our server and belong to none of these, the last one first.
+        pub strangers: Vec<HostClientView>,
+    }
+
+    /// A program that connected to our server, by its own words.
+    pub struct HostClientView {
+        /// What it calls itself.
+        pub name: String,
+        /// The version it says it is.
+        pub version: String,
+        /// The version of the protocol it asked for.
+        pub protocol: String,
+        /// When it connected last, Unix milliseconds.
+        #[cfg_attr(test, ts(type = "number"))]
+        pub at: i64,
+    }
+
+    /// One of our skills in a host's folder.
+    pub struct HostSkillView {
+        /// Its name.
+        pub skill: String,
+        /// Its folder, there or not.
+        pub folder: String,
+        /// How it stands.
+        pub state: HostSkillStanding,
     }
 
     /// How a host stands.
@@ -47,6 +76,12 @@ payload! {
         /// When the last change was made that can still be taken back, Unix milliseconds.
         #[cfg_attr(test, ts(type = "number | null"))]
         pub undoable: Option<i64>,
+        /// A person named it.
+        pub custom: bool,
+        /// Its client, as it connected to our server last.
+        pub connected: Option<HostClientView>,
+        /// Our skills in its folder; none where it has no such folder.
+        pub skills: Vec<HostSkillView>,
     }
 
     /// What is started.
@@ -120,6 +155,9 @@ payload! {
         /// Also make the file of a host that was not found.
         #[serde(default)]
         pub create: bool,
+        /// With a registration: also put our skills into its folder. With undo: take them out.
+        #[serde(default)]
+        pub skills: bool,
     }
 
     /// A change as it would be made.
@@ -146,8 +184,26 @@ payload! {
         pub other_servers: u32,
         /// Line by line, without secrets.
         pub diff: Vec<HostDiffLine>,
+        /// What is done with our skills.
+        pub skills: Vec<HostSkillChangeView>,
         /// What tells this change from every other: given back to make it.
         pub fingerprint: String,
+    }
+
+    /// A change to one of our skills with a host.
+    pub struct HostSkillChangeView {
+        /// The skill.
+        pub skill: String,
+        /// Its folder.
+        pub folder: String,
+        /// What is done.
+        pub effect: HostSkillEffect,
+        /// The copy of the file as it was before.
+        pub backup: Option<String>,
+        /// Line by line.
+        pub diff: Vec<HostDiffLine>,
+        /// Why it is left alone, or was.
+        pub problem: Option<Failure>,
     }
 
     /// A line of a change.
@@ -204,6 +260,30 @@ payload! {
         pub ended: bool,
     }
 
+    /// An agent that a person names.
+    pub struct HostAddRequest {
+        /// Its name.
+        pub name: String,
+        /// Its file, there or not.
+        pub file: String,
+        /// How the file is written.
+        pub format: HostFormatName,
+        /// The map of servers within it, from the outermost key.
+        pub key: Vec<String>,
+    }
+
+    /// It is a host from now on.
+    pub struct HostAdded {
+        /// Its name in requests.
+        pub host: String,
+    }
+
+    /// Names one that a person named before.
+    pub struct HostForgetRequest {
+        /// Its name in requests.
+        pub host: String,
+    }
+
     /// Asks for the program that entries start.
     pub struct HostProgramRequest {
         /// Copy it anew if it is missing or out of date.
@@ -215,68 +295,6 @@ payload! {
     pub struct HostProgram {
         /// Where it is, when it was missing or out of date.
         pub stale: Option<String>,
-    }
-}
-
-choice! {
-    /// How a host stands.
-    pub enum HostStanding {
-        /// It is not on this machine.
-        NotFound,
-        /// It is there and does not know us.
-        NotRegistered,
-        /// It knows us.
-        Registered,
-        /// It knows us and was told not to start us.
-        Off,
-        /// It knows us by a program that is not there any more, or will not be for long.
-        Moved,
-        /// We wrote an entry, and somebody removed it.
-        Removed,
-        /// An entry of our name that is not ours.
-        Different,
-        /// Its file cannot be used.
-        Unusable,
-    }
-
-    /// What is done to a host's file.
-    pub enum HostChangeKind {
-        /// Our entry is written, or corrected.
-        Register,
-        /// Our entry is removed.
-        Unregister,
-        /// The file becomes what it was before the last change.
-        Undo,
-    }
-
-    /// What a change does.
-    pub enum HostEffect {
-        /// It adds our entry.
-        Add,
-        /// It puts our entry in the place of another.
-        Replace,
-        /// It corrects the program in our entry.
-        Repair,
-        /// It removes our entry.
-        Remove,
-        /// It brings back the file from before the last change.
-        Undo,
-        /// Nothing has to be done.
-        Nothing,
-    }
-
-    /// What becomes of a line.
-    pub enum HostDiffRow {
-        /// It stays.
-        Same,
-        /// It is new.
-        Added,
-        /// It goes.
-        Removed,
-        /// Lines that stay were left out here.
-        Gap,
-        /// The line before has no end, since it is the last one.
-        NoEnd,
     }
 }
 
@@ -293,9 +311,36 @@ impl Call<'_> {
                         view(app, state, scope)
                     })
                     .collect(),
+                strangers: app.other_clients()?.into_iter().map(Into::into).collect(),
             })
         })
         .await
+    }
+
+    pub(super) async fn host_add(&self, request: HostAddRequest) -> Result<HostAdded> {
+        self.refuse_while_controlled(None).await?;
+        let added = self
+            .with_hosts(move |app| {
+                app.add_host(NewHost {
+                    name: request.name,
+                    file: super::starts::from_home(&app.paths.home, request.file.trim()),
+                    format: request.format.into(),
+                    key: request.key,
+                })
+            })
+            .await?;
+        self.tell_hosts(added.host).await?;
+        Ok(HostAdded {
+            host: added.host.to_owned(),
+        })
+    }
+
+    pub(super) async fn host_forget(&self, request: HostForgetRequest) -> Result<Nothing> {
+        self.refuse_while_controlled(None).await?;
+        let host = request.host.clone();
+        self.with_hosts(move |app| app.forget_host(&host)).await?;
+        self.tell_hosts(&request.host).await?;
+        Ok(Nothing {})
     }
 
     pub(super) async fn host_detail(&self, place: HostPlace) -> Result<HostDetailView> {
@@ -348,6 +393,16 @@ impl Call<'_> {
         Ok(seen.await?.into())
     }
 
+    pub(super) async fn host_give_up(&self, place: HostPlace) -> Result<Nothing> {
+        self.refuse_while_controlled(None).await?;
+        self.with_hosts(move |app| {
+            let scope = scope(app, &place)?;
+            app.give_up_host(&place.host, &scope)
+        })
+        .await?;
+        Ok(Nothing {})
+    }
+
     pub(super) async fn host_program(&self, request: HostProgramRequest) -> Result<HostProgram> {
         if request.renew {
             self.refuse_while_controlled(None).await?;
@@ -397,9 +452,11 @@ impl HostChangeRequest {
             HostChangeKind::Register => HostAction::Register,
             HostChangeKind::Unregister => HostAction::Unregister,
             HostChangeKind::Undo => HostAction::Undo,
+            HostChangeKind::InstallSkills => HostAction::InstallSkills,
+            HostChangeKind::RemoveSkills => HostAction::RemoveSkills,
         };
         let request = HostRequest {
-            skills: false,
+            skills: self.skills,
             scope: scope(app, &self.place)?,
             host: self.place.host,
             force: self.force,
@@ -442,119 +499,6 @@ fn scope(app: &App, place: &HostPlace) -> Result<HostScope> {
                 let message = format!("{} was never written into", file.display());
                 Err(Failure::new(Code::InvalidRequest, message))
             }
-        }
-    }
-}
-
-fn view(app: &App, state: HostState, scope: HostScope) -> HostView {
-    HostView {
-        undoable: app.host_undoable(state.host, scope),
-        host: state.host.to_owned(),
-        name: state.name.to_owned(),
-        state: standing(state.state),
-        file: state.file.display().to_string(),
-        found_by: state.found_by.map(|path| path.display().to_string()),
-        starts: state.starts.map(Into::into),
-        starts_another: state.starts_another,
-        other_entry: state.other_entry,
-        problem: state.problem,
-    }
-}
-
-fn detail_view(app: &App, detail: HostDetail, scope: HostScope) -> HostDetailView {
-    HostDetailView {
-        host: view(app, detail.state, scope),
-        format: detail.format.to_owned(),
-        project_file: detail.project_file.map(str::to_owned),
-        timeout_key: detail.timeout.map(|(key, _)| key.to_owned()),
-        timeout: detail.timeout.map(|(_, value)| value),
-        can_trust: detail.can_trust,
-        most_tools: detail.most_tools,
-        skills_there: detail.skills.as_ref().is_some_and(|path| path.is_dir()),
-        skills: detail.skills.map(|path| path.display().to_string()),
-        would_start: detail.would_start.into(),
-        entry: detail.entry,
-        snippet: detail.snippet,
-        lends: detail.lends.into_iter().map(|it| it.place).collect(),
-        refuses: detail.refuses,
-    }
-}
-
-fn standing(state: &str) -> HostStanding {
-    match state {
-        "not_registered" => HostStanding::NotRegistered,
-        "registered" => HostStanding::Registered,
-        "off" => HostStanding::Off,
-        "moved" => HostStanding::Moved,
-        "removed" => HostStanding::Removed,
-        "different" => HostStanding::Different,
-        "unusable" => HostStanding::Unusable,
-        _ => HostStanding::NotFound,
-    }
-}
-
-impl From<Launch> for HostLaunch {
-    fn from(launch: Launch) -> Self {
-        Self {
-            command: launch.command,
-            args: launch.args,
-            variables: launch.env.into_keys().collect(),
-        }
-    }
-}
-
-impl From<HostPreview> for HostPreviewView {
-    fn from(preview: HostPreview) -> Self {
-        let diff = preview.diff.into_iter().map(|line| HostDiffLine {
-            row: match line.row {
-                DiffRow::Same => HostDiffRow::Same,
-                DiffRow::Added => HostDiffRow::Added,
-                DiffRow::Removed => HostDiffRow::Removed,
-                DiffRow::Gap => HostDiffRow::Gap,
-                DiffRow::NoEnd => HostDiffRow::NoEnd,
-            },
-            old: line.old,
-            new: line.new,
-            text: line.text,
-        });
-        Self {
-            host: preview.host.to_owned(),
-            name: preview.name.to_owned(),
-            file: preview.file.display().to_string(),
-            format: preview.format.to_owned(),
-            effect: match preview.kind {
-                Kind::Add => HostEffect::Add,
-                Kind::Replace => HostEffect::Replace,
-                Kind::Repair => HostEffect::Repair,
-                Kind::Remove => HostEffect::Remove,
-                Kind::Undo => HostEffect::Undo,
-                Kind::Nothing => HostEffect::Nothing,
-            },
-            new_file: preview.new_file,
-            removes_file: preview.removes_file,
-            trusts: preview.trusts,
-            backup: preview.backup.map(|path| path.display().to_string()),
-            other_servers: u32::try_from(preview.other_servers).unwrap_or(u32::MAX),
-            diff: diff.collect(),
-            fingerprint: preview.fingerprint,
-        }
-    }
-}
-
-impl From<HostSeen> for HostSeenView {
-    fn from(seen: HostSeen) -> Self {
-        Self {
-            started: seen.started.into(),
-            variables: seen.variables,
-            server: seen.server,
-            protocol: seen.protocol,
-            tools: seen.tools,
-            called: seen.called,
-            call_failed: seen.call_failed,
-            answer: seen.answer,
-            noise: seen.noise,
-            first_answer_ms: u32::try_from(seen.first_answer_ms).unwrap_or(u32::MAX),
-            ended: seen.ended,
         }
     }
 }

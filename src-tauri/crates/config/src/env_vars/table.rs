@@ -29,6 +29,11 @@ pub const VARIABLES: &[Variable] = &[
         Direct,
     ),
     variable(
+        "OPENSPACE_HOST_ID",
+        "set in the entry of a host, so that it is known whose entry started `openspace mcp`",
+        Direct,
+    ),
+    variable(
         "OPENSPACE_RUN_ID",
         "set for what a run starts, so that it cannot approve itself",
         Direct,

@@ -124,7 +124,7 @@ fn every_host_is_registered_and_restored() {
                 let written = read(&file);
                 let report = hosts.look(host, &Scope::User).expect("a report");
                 assert_eq!(report.state.id(), "registered", "{what}\n{written}");
-                assert_eq!(report.launch, Some(hosts.wanted()), "{what}");
+                assert_eq!(report.launch, Some(hosts.wanted(host)), "{what}");
 
                 let again = hosts
                     .register(host, &Scope::User, FOUND, NOW)
@@ -256,7 +256,7 @@ fn a_moved_program_is_corrected() {
         first
             .register(host, &Scope::User, FOUND, NOW)
             .expect("registered");
-        let command = first.wanted().command;
+        let command = first.wanted(host).command;
         let registered = read(&file);
         fs::remove_file(&command).expect("the program goes");
         fs::remove_dir_all(rig.path("first")).expect("all of it");
@@ -283,10 +283,10 @@ fn a_moved_program_is_corrected() {
         );
         assert_eq!(
             read(&file),
-            registered.replace(&command, &second.wanted().command),
+            registered.replace(&command, &second.wanted(host).command),
             "{id}"
         );
-        assert!(Path::new(&second.wanted().command).is_file());
+        assert!(Path::new(&second.wanted(host).command).is_file());
         let again = second.checkup(false, NOW).expect("looked");
         assert!(
             matches!(again.findings.as_slice(), [finding] if matches!(finding.cure, crate::Cure::Needless)),

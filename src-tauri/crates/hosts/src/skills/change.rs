@@ -110,6 +110,16 @@ impl SkillPlan {
             .to_string()
     }
 
+    /// What tells this change from every other, as [`Plan::fingerprint`](crate::Plan::fingerprint)
+    /// does.
+    pub fn fingerprint(&self) -> String {
+        let before = self.contents.as_ref().and_then(Contents::hash);
+        let folder = hash(&self.folder.to_string_lossy());
+        let after = hash(self.skill.text);
+        let before = before.unwrap_or_default();
+        hash(&[self.kind.id(), &folder, &before, &after].join(" "))
+    }
+
     fn before(&self) -> &str {
         self.contents.as_ref().map_or("", |it| it.text.as_str())
     }

@@ -14,7 +14,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{Step, Trouble, short};
-use crate::Launch;
+use crate::{Launch, Stop};
 
 /// A longer line is no message.
 const LONGEST_LINE: u64 = 16 * 1024 * 1024;
@@ -22,6 +22,8 @@ const LONGEST_LINE: u64 = 16 * 1024 * 1024;
 const MOST_NOISE: usize = 5;
 /// How much is kept of standard error, from its end.
 const MOST_STDERR: usize = 4 * 1024;
+/// How often is looked whether somebody still waits.
+const GLANCE: Duration = Duration::from_millis(50);
 /// How long a server may take to end after its input has.
 const FAREWELL: Duration = Duration::from_secs(2);
 
@@ -34,6 +36,7 @@ pub(super) struct Server {
     asked: u64,
     noise: Vec<String>,
     over: bool,
+    stop: Stop,
 }
 
 impl Server {
@@ -74,7 +77,14 @@ impl Server {
             asked: 0,
             noise: Vec::new(),
             over: false,
+            stop: Stop::default(),
         })
+    }
+
+    /// The same, given up when that is asked for.
+    pub(super) fn until(mut self, stop: Stop) -> Self {
+        self.stop = stop;
+        self
     }
 
     /// Sends a request and waits for its answer.
@@ -91,8 +101,12 @@ impl Server {
         self.send(&request);
         let until = Instant::now() + patience;
         loop {
+            if self.stop.is_asked() {
+                self.kill();
+                return Err(Trouble::Stopped);
+            }
             let left = until.saturating_duration_since(Instant::now());
-            match self.lines.recv_timeout(left) {
+            match self.lines.recv_timeout(left.min(GLANCE)) {
                 Ok(line) => {
                     let Some(message) = self.message(&line) else {
                         continue;
@@ -109,6 +123,7 @@ impl Server {
                         }),
                     };
                 }
+                Err(RecvTimeoutError::Timeout) if left > GLANCE => {}
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(Trouble::Silent {
                         step,

@@ -80,7 +80,10 @@ fn a_server_is_tried_as_its_host_would() {
         }
     );
     assert_eq!(seen.noise, ["a banner"]);
-    assert_eq!(seen.variables, ["HOME", "OPENSPACE_HOME", "PATH"]);
+    assert_eq!(
+        seen.variables,
+        ["HOME", "OPENSPACE_HOME", "OPENSPACE_HOST_ID", "PATH"]
+    );
     let copy = folder.path().join("data/bin/openspace");
     let given = fs::read_to_string(copy.with_extension("env")).expect("its environment");
     assert!(given.contains(&format!(
@@ -100,7 +103,13 @@ fn a_server_is_tried_as_its_host_would() {
         .expect("it works");
     assert_eq!(
         seen.variables,
-        ["DISPLAY", "HOME", "OPENSPACE_HOME", "PATH"]
+        [
+            "DISPLAY",
+            "HOME",
+            "OPENSPACE_HOME",
+            "OPENSPACE_HOST_ID",
+            "PATH"
+        ]
     );
 }
 

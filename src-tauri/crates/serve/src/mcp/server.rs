@@ -8,7 +8,7 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use openspace_app::{Approval, ApprovalId, Code, Failure};
+use openspace_app::{Approval, ApprovalId, Code, Failure, hosts::Introduction};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -24,6 +24,7 @@ use super::{
     asking,
     call::Call,
     cancellations::Cancellations,
+    introduced::Introduced,
     opening::Opening,
     reply, tasks,
     tools::{INSTRUCTIONS, Tools},
@@ -50,11 +51,26 @@ pub(super) struct Shared {
     pub(super) closing: CancellationToken,
     /// Questions that hosts were told of.
     told: Mutex<HashSet<ApprovalId>>,
+    /// Who hears of clients.
+    pub(super) introduced: Introduced,
 }
 
 impl Server {
     /// A server over a program that is opened when it is needed.
     pub fn new(opening: Opening) -> Self {
+        Self::with(opening, Introduced::default())
+    }
+
+    /// The same, telling of every client that connects. It is told beside the answers, so that no
+    /// client waits for it.
+    pub fn telling(
+        opening: Opening,
+        tell: impl Fn(Introduction) -> Result<(), Failure> + Send + Sync + 'static,
+    ) -> Self {
+        Self::with(opening, Introduced::to(tell))
+    }
+
+    fn with(opening: Opening, introduced: Introduced) -> Self {
         Self {
             shared: Arc::new(Shared {
                 opening,
@@ -62,6 +78,7 @@ impl Server {
                 bell: Bell::default(),
                 closing: CancellationToken::new(),
                 told: Mutex::default(),
+                introduced,
             }),
             cancellations: Cancellations::default(),
         }
@@ -148,8 +165,9 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        self.shared.introduced.asked(&context);
         Ok(ListToolsResult::with_all_items(self.shared.tools.all()))
     }
 
@@ -166,6 +184,7 @@ impl ServerHandler for Server {
             let message: Cow<'static, str> = format!("there is no tool `{}`", request.name).into();
             return Err(ErrorData::invalid_params(message, None));
         }
+        self.shared.introduced.asked(&context);
         let answered = caught(self.call(request, &context)).await;
         Ok(answered.unwrap_or_else(|failure| reply::failed(&failure).into()))
     }
@@ -212,6 +231,10 @@ impl ServerHandler for Server {
             app.cancel_task(&request.task_id, &host(&context)).await
         });
         stopped.await.map_err(|failure| tasks::error(&failure))
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.shared.introduced.shook_hands(&context);
     }
 
     async fn on_cancelled(

@@ -123,6 +123,7 @@ pub async fn serve_stdio(server: &Server, streams: Streams) -> io::Result<()> {
         () = farewell => tracing::info!("answers that nobody reads are left"),
     }
     closing.cancel();
+    server.shared.introduced.finish().await;
     Ok(())
 }
 

@@ -8,6 +8,7 @@
 
 mod bus;
 mod child;
+mod clients;
 mod deleting;
 mod files;
 mod home;

@@ -1,0 +1,186 @@
+use std::fs;
+
+use jiff::Timestamp;
+
+use super::*;
+use crate::{Machine, Options, Platform};
+
+const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+fn hosts(folder: &Path) -> Hosts {
+    let program = folder.join("bin/openspace");
+    fs::create_dir_all(folder.join("bin")).expect("a folder");
+    fs::create_dir_all(folder.join("home")).expect("a home");
+    fs::write(&program, "x").expect("a program");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("a mode");
+    }
+    let machine = Machine {
+        platform: Platform::here(),
+        home: folder.join("home"),
+        environment: [("PATH", "/nowhere")].into_iter().collect(),
+    };
+    Hosts::new(machine, folder.join("data"), &program)
+}
+
+fn agent(file: PathBuf, dialect: Dialect, key: &[&str]) -> NewCustom {
+    NewCustom {
+        name: "My Agent".to_owned(),
+        file,
+        dialect,
+        key: key.iter().map(|&part| part.to_owned()).collect(),
+    }
+}
+
+/// In every format: our entry goes in where the person said and out again without a trace, and the
+/// agent is a host of every later process until it is forgotten.
+#[test]
+fn an_agent_that_was_named_is_a_host() {
+    for (dialect, before, line) in [
+        (
+            Dialect::Json,
+            "{\n  \"a\": {\"b\": {}}\n}\n",
+            "\"openspace\": {",
+        ),
+        (
+            Dialect::Jsonc,
+            "{\n  // mine\n  \"a\": {\"b\": {},},\n}\n",
+            "\"openspace\": {",
+        ),
+        (Dialect::Json5, "{\n  a: {b: {}},\n}\n", "openspace"),
+        (
+            Dialect::Toml,
+            "# mine\n[a.b.other]\ncommand = \"y\"\n",
+            "[a.b.openspace]",
+        ),
+        (
+            Dialect::Yaml,
+            "# mine\na:\n  b:\n    other:\n      command: y\n",
+            "openspace:",
+        ),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("agent.conf");
+        fs::write(&file, before).expect("a file");
+        let named = hosts(folder.path())
+            .name(agent(file.clone(), dialect, &["a", "b"]))
+            .unwrap_or_else(|error| panic!("{dialect:?}: {error}"));
+        assert_eq!(
+            (named.id, named.name, named.custom),
+            ("my-agent", "My Agent", true)
+        );
+        assert_eq!(
+            fs::read_to_string(&file).expect("a file"),
+            before,
+            "{dialect:?}"
+        );
+
+        let hosts = hosts(folder.path());
+        let host = hosts.find("my agent").expect("known from then on");
+        assert!(std::ptr::eq(host, named), "it is made once");
+        assert_eq!(hosts.all().expect("all").len(), crate::HOSTS.len() + 1);
+        let options = Options::default();
+        hosts
+            .register(host, &Scope::User, options, NOW)
+            .expect("registered");
+        let text = fs::read_to_string(&file).expect("a file");
+        assert!(text.contains(line) && text.contains("my-agent"), "{text}");
+        let report = hosts.look(host, &Scope::User).expect("a report");
+        assert_eq!(report.state.id(), "registered", "{text}");
+        let refused = hosts.forget(host).expect_err("its entry is there");
+        assert!(
+            matches!(refused, Error::StillRegistered { .. }),
+            "{refused}"
+        );
+
+        hosts
+            .unregister(host, &Scope::User, false, NOW)
+            .expect("unregistered");
+        assert_eq!(
+            fs::read_to_string(&file).expect("a file"),
+            before,
+            "{dialect:?}"
+        );
+        hosts.forget(host).expect("forgotten");
+        assert!(matches!(
+            hosts.find("my-agent"),
+            Err(Error::UnknownHost { .. })
+        ));
+        assert_eq!(hosts.all().expect("all").len(), crate::HOSTS.len());
+    }
+}
+
+/// What makes no sense is refused with what is wrong about it, and nothing is kept of it.
+#[test]
+fn nonsense_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let hosts = hosts(folder.path());
+    let file = folder.path().join("agent.json");
+    let good = || agent(file.clone(), Dialect::Json, &["servers"]);
+    let part = |new: NewCustom| match hosts.name(new) {
+        Err(Error::Unnameable { part }) => part,
+        other => panic!("{other:?}"),
+    };
+    for name in ["", "  ", "Codex", "a\u{1b}b", &"x".repeat(61)] {
+        let new = NewCustom {
+            name: name.to_owned(),
+            ..good()
+        };
+        assert_eq!(part(new), Part::Name, "{name:?}");
+    }
+    let new = NewCustom {
+        file: "agent.json".into(),
+        ..good()
+    };
+    assert_eq!(part(new), Part::File);
+    for key in [&[] as &[&str], &["a", ""], &["a", "b", "c", "d", "e"]] {
+        let new = agent(file.clone(), Dialect::Json, key);
+        assert_eq!(part(new), Part::Key, "{key:?}");
+    }
+    let codex = hosts.find("codex").expect("a host");
+    let theirs = hosts.file(codex, &Scope::User).expect("a file");
+    let taken = hosts.name(NewCustom {
+        file: theirs,
+        ..good()
+    });
+    assert!(
+        matches!(taken, Err(Error::Taken { host: "Codex", .. })),
+        "{taken:?}"
+    );
+    for (text, wrong) in [("{ oops", "syntax"), ("{\"servers\": 5}", "shape")] {
+        fs::write(&file, text).expect("a file");
+        match hosts.name(good()) {
+            Err(Error::Unparsable { line: 1, .. }) if wrong == "syntax" => {}
+            Err(Error::WrongShape { line: 1, .. }) if wrong == "shape" => {}
+            other => panic!("{wrong}: {other:?}"),
+        }
+        assert_eq!(fs::read_to_string(&file).expect("a file"), text);
+    }
+    assert_eq!(hosts.known().expect("all").len(), crate::HOSTS.len());
+    let refused = hosts.forget(codex).expect_err("nobody named it");
+    assert!(
+        matches!(refused, Error::NotCustom { host: "Codex" }),
+        "{refused}"
+    );
+}
+
+/// Two agents whose names make the same word, or none, are told apart in commands.
+#[test]
+fn names_in_commands_are_unique() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let hosts = hosts(folder.path());
+    let id = |name: &str, file: &str| {
+        let new = NewCustom {
+            name: name.to_owned(),
+            ..agent(folder.path().join(file), Dialect::Yaml, &["mcp"])
+        };
+        hosts.name(new).expect("named").id
+    };
+    assert_eq!(id("My  Agent!", "a"), "my-agent");
+    assert_eq!(id("my-agent?", "b"), "my-agent-2");
+    assert_eq!(id("我的代理", "c"), "agent");
+    assert_eq!(id("另一个", "d"), "agent-2");
+    assert_eq!(id("code x", "e"), "code-x");
+}
