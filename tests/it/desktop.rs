@@ -16,6 +16,7 @@ use crate::rig::Rig;
 
 mod control;
 mod driver;
+mod drops;
 mod first;
 mod page;
 mod pill;
