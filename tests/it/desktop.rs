@@ -14,7 +14,9 @@ use rustix::process::Signal;
 
 use crate::rig::Rig;
 
+mod agents;
 mod control;
+mod diagnose;
 mod driver;
 mod drops;
 mod first;

@@ -96,6 +96,7 @@ beforeEach(async () => {
               ],
               fix: sentence("check.fix.connection"),
               detail: "connection refused",
+              needsRestart: false,
             }
           : {
               id: "settings",
@@ -103,6 +104,7 @@ beforeEach(async () => {
               found: [sentence("check.settings.file", { path: "/s" })],
               fix: null,
               detail: null,
+              needsRestart: false,
             },
       ],
       milliseconds: 12,

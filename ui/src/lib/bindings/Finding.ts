@@ -25,4 +25,8 @@ fix: Sentence | null,
 /**
  * What the system or a provider said of it, in its own words.
  */
-detail: string | null, };
+detail: string | null, 
+/**
+ * It is as it should be once the app is started again.
+ */
+needsRestart: boolean, };

@@ -1,4 +1,4 @@
-import { render, screen, waitFor, within } from "@testing-library/svelte";
+import { fireEvent, render, screen, waitFor, within } from "@testing-library/svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { violations } from "../../../tests/axe";
 import { FakeBackend } from "../../../tests/fake-backend";
@@ -11,10 +11,22 @@ import PermissionCards from "./PermissionCards.svelte";
 type Finding = Response<"check_run">["findings"][number];
 
 let backend: FakeBackend;
-let granted: boolean;
+let granted: boolean | "after a restart";
 
 function screenFindings(): Finding[] {
   const say = (key: string, params: Record<string, string> = {}) => ({ key, params });
+  if (granted === "after a restart") {
+    return [
+      {
+        id: "screen",
+        health: "warning",
+        found: [say("check.screen.restart")],
+        fix: say("check.screen.restart.fix"),
+        detail: null,
+        needsRestart: true,
+      },
+    ];
+  }
   return granted
     ? [
         {
@@ -23,6 +35,7 @@ function screenFindings(): Finding[] {
           found: [say("check.screen.monitors", { display: ":0", monitors: "eDP-1 1920x1080" })],
           fix: null,
           detail: null,
+          needsRestart: false,
         },
         {
           id: "capture",
@@ -30,6 +43,7 @@ function screenFindings(): Finding[] {
           found: [say("check.capture.ok", { size: "1920x1080" })],
           fix: null,
           detail: null,
+          needsRestart: false,
         },
       ]
     : [
@@ -39,6 +53,7 @@ function screenFindings(): Finding[] {
           found: [say("check.screen.none")],
           fix: say("check.screen.none.fix"),
           detail: "denied",
+          needsRestart: false,
         },
       ];
 }
@@ -70,6 +85,32 @@ describe("the cards of what it may do", () => {
       timeout: 2_000,
     });
     expect(card().queryByText(/no screen to use/)).toBeNull();
+  });
+
+  /** What counts only for a newly started app offers the restart, and the restart is asked for. */
+  it("offer a restart where one is needed", async () => {
+    const restart = vi.fn(() => Promise.resolve());
+    backend.native = { restart };
+    render(PermissionCards);
+    await waitFor(() => expect(card().getByText("there is no screen to use", { exact: false })));
+    expect(card().queryByRole("button")).toBeNull();
+    granted = "after a restart";
+    const button = await waitFor(() => card().getByRole("button", { name: "Restart now" }), {
+      timeout: 2_000,
+    });
+    expect(card().getByText("Needs a restart")).toBeTruthy();
+    expect(await violations()).toEqual([]);
+    expect(restart).not.toHaveBeenCalled();
+    await fireEvent.click(button);
+    expect(restart).toHaveBeenCalledOnce();
+  });
+
+  /** A page in a browser cannot restart the app, and offers nothing. */
+  it("offer no restart in a browser", async () => {
+    granted = "after a restart";
+    render(PermissionCards);
+    await waitFor(() => expect(card().getByText("Needs a restart")).toBeTruthy());
+    expect(card().queryByRole("button")).toBeNull();
   });
 
   /** Looking asks for nothing but the checks, which ask the system for no permission. */

@@ -42,6 +42,8 @@ pub struct Check {
     pub fix: Option<Sentence>,
     /// What the system or a provider said of it, in its own words.
     pub detail: Option<String>,
+    /// It is as it should be once the app is started again.
+    pub needs_restart: bool,
 }
 
 impl Check {
@@ -52,6 +54,7 @@ impl Check {
             found: vec![found],
             fix: None,
             detail: None,
+            needs_restart: false,
         }
     }
 
@@ -63,6 +66,11 @@ impl Check {
 
     pub(crate) fn fix(mut self, fix: Sentence) -> Self {
         self.fix = Some(fix);
+        self
+    }
+
+    pub(crate) fn needs_restart(mut self) -> Self {
+        self.needs_restart = true;
         self
     }
 
@@ -107,6 +115,9 @@ impl Check {
             "found": self.words(catalogue),
             "keys": self.found.iter().map(|part| &part.key).collect::<Vec<_>>(),
         });
+        if self.needs_restart {
+            value["needs_restart"] = json!(true);
+        }
         if let Some(fix) = &self.fix {
             value["fix"] = json!(fix.render(catalogue));
         }

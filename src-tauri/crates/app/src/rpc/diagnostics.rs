@@ -62,6 +62,8 @@ payload! {
         pub fix: Option<Sentence>,
         /// What the system or a provider said of it, in its own words.
         pub detail: Option<String>,
+        /// It is as it should be once the app is started again.
+        pub needs_restart: bool,
     }
 
     /// What a report would hold.
@@ -123,10 +125,20 @@ impl Call<'_> {
                 ],
                 fix: None,
                 detail: None,
+                needs_restart: false,
             }],
         };
         Ok(CheckRunResponse {
             findings,
+            milliseconds: u32::try_from(started.elapsed().as_millis()).unwrap_or(u32::MAX),
+        })
+    }
+
+    pub(super) async fn click_test(&self, _: Nothing) -> Result<CheckRunResponse> {
+        let started = Instant::now();
+        let finding = self.app.click_test().await?.into();
+        Ok(CheckRunResponse {
+            findings: vec![finding],
             milliseconds: u32::try_from(started.elapsed().as_millis()).unwrap_or(u32::MAX),
         })
     }
@@ -168,6 +180,7 @@ impl From<Check> for Finding {
             found: check.found,
             fix: check.fix,
             detail: check.detail,
+            needs_restart: check.needs_restart,
         }
     }
 }
