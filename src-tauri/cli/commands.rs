@@ -93,6 +93,7 @@ pub(crate) fn surface(
         claims_runs,
         asks_on_terminal,
         program: own_program()?,
+        web_view: None,
     })
 }
 

@@ -103,6 +103,10 @@ impl Face for Tauri {
         taken.map_err(|error| error.to_string())
     }
 
+    fn web_view(&self) -> Option<String> {
+        tauri::webview_version().ok()
+    }
+
     fn has_updates(&self) -> bool {
         updater::is_there(&self.0)
     }
@@ -113,6 +117,11 @@ impl Face for Tauri {
 
     fn clean_up(&self) {
         self.0.cleanup_before_exit();
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn restart(&self) {
+        self.0.restart();
     }
 
     fn exit(&self, code: i32) {

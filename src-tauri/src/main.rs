@@ -41,14 +41,12 @@ fn main() -> ExitCode {
     let started = Instant::now();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let practises = arguments.iter().any(|argument| argument == PRACTICE);
-    // How the window system classes our windows; no run may use those of the app.
-    let name = ["openspace-desktop", "openspace-practice"][usize::from(practises)];
-    if let Err(error) = desk::start_as(name) {
+    if let Err(error) = desk::start_as(practises) {
         // The window opens all the same; where the driver is broken it stays empty, and says so.
         log(&error);
     }
     let shown = if practises {
-        practise()
+        practise(&arguments)
     } else {
         run(started, &arguments)
     };
@@ -67,13 +65,15 @@ fn log(error: &dyn std::fmt::Display) {
     eprintln!("openspace-desktop: {error}");
 }
 
-fn practise() -> Result<(), String> {
-    let Practice { title, page, texts } =
-        Practice::new(&Environment::of_this_process()).map_err(|failure| failure.to_string())?;
+fn practise(arguments: &[String]) -> Result<(), String> {
+    let practice = Practice::new(&Environment::of_this_process(), arguments)?;
     tauri::Builder::default()
         .setup(move |app| {
-            let script = format!("say({texts})");
-            let builder = window::configured(app.handle(), "practice", &title, &page)?;
+            let script = format!("say({})", practice.texts);
+            let (title, page) = (&practice.title, &practice.page);
+            let builder = window::configured(app.handle(), "practice", title, page)?
+                .always_on_top(practice.aimed)
+                .on_document_title_changed(move |_, title| practice.heard(&title));
             window::saying(builder, move |_| Some(script.clone())).build()?;
             Ok(())
         })
@@ -185,5 +185,5 @@ fn begin(app: &AppHandle, desk: &Arc<Desk>, page: Option<&str>) {
         tracing::warn!(%error, "there is no tray");
     }
     updater::prepare(app);
-    desk.begin();
+    desk.begin(openspace_serve::mcp::while_wanted);
 }

@@ -14,8 +14,11 @@ use rustix::process::Signal;
 
 use crate::rig::Rig;
 
+mod agents;
 mod control;
+mod diagnose;
 mod driver;
+mod drops;
 mod first;
 mod page;
 mod pill;

@@ -1,13 +1,13 @@
 //! The MCP server as hosts use it: the real program, spoken to in bytes.
 
 mod asking;
-mod client;
+pub(crate) mod client;
 mod ending;
 mod folders;
 mod handing_over;
 mod handshake;
 mod host;
-mod http;
+pub(crate) mod http;
 mod purity;
 mod settings;
 mod tasks;

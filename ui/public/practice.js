@@ -16,7 +16,20 @@ globalThis.say = (texts) => {
   part("add").textContent = texts.add;
   part("list-label").textContent = texts.list;
   part("none").textContent = texts.none;
+  part("aim-label").textContent = texts.aim;
 };
+
+// A target instead: where it is clicked is said in the title, which is all a page without rights can say.
+if (new URLSearchParams(location.search).has("target")) {
+  part("aim").hidden = false;
+  part("practise").hidden = true;
+  addEventListener("pointerdown", ({ clientX, clientY, target }) => {
+    const { left, top, width, height } = part("target").getBoundingClientRect();
+    const off = (at, from, side) => Math.round((at - from - side / 2) * devicePixelRatio);
+    const hit = target === part("target") ? "hit" : "miss";
+    document.title = `arrived:${off(clientX, left, width)},${off(clientY, top, height)},${hit}`;
+  });
+}
 
 part("form").addEventListener("submit", (event) => {
   event.preventDefault();

@@ -4,6 +4,7 @@ import {
   type Backend,
   type EventHandlers,
   type Failure,
+  type Native,
 } from "../src/lib/backend/backend";
 import type { RpcSchema } from "../src/lib/bindings/RpcSchema";
 import type { StoredEvent } from "../src/lib/bindings/StoredEvent";
@@ -14,6 +15,8 @@ type Answers = { [K in Name]?: (request: Request<K>) => Response<K> };
 /** A core that answers what a test says and remembers what it was asked. */
 export class FakeBackend implements Backend {
   readonly asked: { name: Name; request: unknown }[] = [];
+  /** What only a window of the app can do; a test gives it. */
+  native?: Partial<Native>;
   #handlers: EventHandlers | undefined;
 
   constructor(readonly answers: Answers = {}) {}

@@ -125,6 +125,7 @@ export function appState(over: Partial<AppState> = {}): AppState {
     data: "/home/ana/.local/share/openspace",
     settingsFile: "/home/ana/.config/openspace/settings.toml",
     runner: true,
+    needsRestart: [],
     ...over,
   };
 }

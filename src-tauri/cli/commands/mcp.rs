@@ -8,7 +8,7 @@ use std::{
 };
 
 use openspace_app::{
-    App, Code, Environment, Failure, InstanceKind,
+    App, Code, Environment, Failure, InstanceKind, TOKEN_FILE,
     hosts::{Introduction, MARK, client_connected},
 };
 use openspace_serve::{
@@ -24,8 +24,6 @@ use crate::{
     signals::EndRequests,
 };
 
-/// Name of the file that holds the token of agents, in the data folder. It opens nothing else.
-const TOKEN: &str = "mcp-token";
 const PORT: u16 = 8080;
 /// Whoever waits for an answer when the server is told to end gets it within this time.
 const FAREWELL: Duration = Duration::from_millis(300);
@@ -86,7 +84,7 @@ async fn http(
         &[],
     )?;
     app.refuse_runs("serve agents")?;
-    let path = app.paths.data.join(TOKEN);
+    let path = app.paths.data.join(TOKEN_FILE);
     let token = Token::kept(&path).map_err(|error| unusable(&error))?;
     let mut requests = end_requests()?;
     let listened = Arc::clone(&app);

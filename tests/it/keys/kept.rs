@@ -82,6 +82,7 @@ fn d24_the_keychain_is_read_once_per_process() {
         claims_runs: false,
         asks_on_terminal: false,
         program: env!("CARGO_BIN_EXE_openspace").into(),
+        web_view: None,
     };
     let app = App::open(environment, surface, &[]).expect("opened");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");

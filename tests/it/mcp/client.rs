@@ -13,19 +13,32 @@ use serde_json::{Value, json};
 use super::{SOON, host::rig_environment};
 use crate::rig::Rig;
 
-/// A server that listens, and what opens it.
+/// Where a server listens, and what opens it.
+pub(crate) struct Door {
+    pub(crate) port: u16,
+    pub(crate) token: String,
+}
+
+/// A server of its own, with its door.
 pub(super) struct Served {
     pub(super) program: Running,
-    pub(super) port: u16,
-    pub(super) token: String,
+    pub(super) door: Door,
+}
+
+impl std::ops::Deref for Served {
+    type Target = Door;
+
+    fn deref(&self) -> &Door {
+        &self.door
+    }
 }
 
 /// An answer.
 #[derive(Debug)]
-pub(super) struct Reply {
-    pub(super) status: u16,
-    pub(super) headers: String,
-    pub(super) body: String,
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: String,
+    pub(crate) body: String,
 }
 
 impl Served {
@@ -45,23 +58,35 @@ impl Served {
             .unwrap_or_else(|| panic!("no address: {text}"));
         let token = std::fs::read_to_string(rig.home.data().join("mcp-token")).expect("a token");
         assert!(program.stdout().is_empty(), "nothing is printed");
-        Self {
-            program,
+        let door = Door {
             port,
             token: token.trim().to_owned(),
-        }
+        };
+        Self { program, door }
     }
 
-    pub(super) fn host(&self) -> String {
+    pub(super) fn end(mut self) {
+        self.program.signal(rustix::process::Signal::TERM);
+        let output = self.program.wait(Duration::from_secs(2)).expect("it ends");
+        assert_eq!(output.code, Some(0), "{output:?}");
+        assert!(
+            !output.stderr.contains(&self.token),
+            "the token is in no log"
+        );
+    }
+}
+
+impl Door {
+    pub(crate) fn host(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    pub(super) fn authorization(&self) -> String {
+    pub(crate) fn authorization(&self) -> String {
         format!("Bearer {}", self.token)
     }
 
     /// What every honest client sends.
-    pub(super) fn headers(&self) -> Vec<(String, String)> {
+    pub(crate) fn headers(&self) -> Vec<(String, String)> {
         let headers = [
             ("host", self.host()),
             ("authorization", self.authorization()),
@@ -73,7 +98,7 @@ impl Served {
             .to_vec()
     }
 
-    pub(super) fn open(
+    pub(crate) fn open(
         &self,
         method: &str,
         path: &str,
@@ -98,7 +123,7 @@ impl Served {
         stream
     }
 
-    pub(super) fn send(
+    pub(crate) fn send(
         &self,
         method: &str,
         path: &str,
@@ -129,7 +154,7 @@ impl Served {
     }
 
     /// A request of streamable HTTP, with these headers on top.
-    pub(super) fn post(&self, message: &Value, more: &[(&str, &str)]) -> Reply {
+    pub(crate) fn post(&self, message: &Value, more: &[(&str, &str)]) -> Reply {
         let mut headers = self.headers();
         headers.extend(
             more.iter()
@@ -139,7 +164,7 @@ impl Served {
     }
 
     /// Begins a session; its id.
-    pub(super) fn session(&self) -> String {
+    pub(crate) fn session(&self) -> String {
         let reply = self.post(&initialize(1, "2025-11-25"), &[]);
         assert_eq!(reply.status, 200, "{reply:?}");
         let id = reply
@@ -151,20 +176,10 @@ impl Served {
         assert_eq!(reply.status, 202, "{reply:?}");
         id
     }
-
-    pub(super) fn end(mut self) {
-        self.program.signal(rustix::process::Signal::TERM);
-        let output = self.program.wait(Duration::from_secs(2)).expect("it ends");
-        assert_eq!(output.code, Some(0), "{output:?}");
-        assert!(
-            !output.stderr.contains(&self.token),
-            "the token is in no log"
-        );
-    }
 }
 
 impl Reply {
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut lines = self
             .headers
             .lines()
@@ -174,7 +189,7 @@ impl Reply {
     }
 
     /// The last message in it, sent in one piece or as an event.
-    pub(super) fn message(&self) -> Value {
+    pub(crate) fn message(&self) -> Value {
         let events = self
             .body
             .lines()
@@ -202,35 +217,35 @@ fn whole(mut chunks: &str) -> String {
     body
 }
 
-pub(super) fn initialize(id: i64, version: &str) -> Value {
+pub(crate) fn initialize(id: i64, version: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "initialize", "params": {
         "protocolVersion": version, "capabilities": {},
         "clientInfo": { "name": "test-host", "version": "1" } } })
 }
 
-pub(super) fn call(id: i64, tool: &str, arguments: &Value) -> Value {
+pub(crate) fn call(id: i64, tool: &str, arguments: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
         "name": tool, "arguments": arguments } })
 }
 
 /// What a tool answered, as the object it is.
-pub(super) fn told(message: &Value) -> Value {
+pub(crate) fn told(message: &Value) -> Value {
     let text = message["result"]["content"][0]["text"].as_str();
     let text = text.unwrap_or_else(|| panic!("no text: {message}"));
     serde_json::from_str(text).expect("the text is JSON")
 }
 
 /// A stream of the older transport.
-pub(super) struct Stream {
+pub(crate) struct Stream {
     /// Where messages go.
-    pub(super) endpoint: String,
+    pub(crate) endpoint: String,
     lines: Arc<Mutex<Vec<String>>>,
     /// Closed to end the stream.
     connection: TcpStream,
 }
 
 impl Stream {
-    pub(super) fn open(served: &Served) -> Self {
+    pub(crate) fn open(served: &Door) -> Self {
         let connection = served.open("GET", "/sse", &served.headers(), "");
         let lines = Arc::<Mutex<Vec<String>>>::default();
         let (reader, sink) = (
@@ -258,7 +273,7 @@ impl Stream {
     }
 
     /// The answer to a request.
-    pub(super) fn reply(&self, id: i64) -> Value {
+    pub(crate) fn reply(&self, id: i64) -> Value {
         let found = poll(SOON, || {
             let messages = self.data();
             let mut messages = messages
@@ -269,7 +284,7 @@ impl Stream {
         found.unwrap_or_else(|| panic!("no reply to {id}: {:?}", self.data()))
     }
 
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.connection
             .shutdown(std::net::Shutdown::Both)
             .expect("closed");

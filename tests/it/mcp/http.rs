@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     Rig, SOON, answers,
-    client::{Served, Stream, call, initialize, told},
+    client::{Door, Served, Stream, call, initialize, told},
     end_runners,
 };
 
@@ -35,7 +35,7 @@ fn routes() -> Vec<(&'static str, &'static str, String)> {
     ]
 }
 
-fn refused(served: &Served, why: &str, headers: &[(String, String)], status: u16) {
+fn refused(served: &Door, why: &str, headers: &[(String, String)], status: u16) {
     for (method, path, body) in routes() {
         let reply = served.send(method, path, headers, &body);
         assert_eq!(reply.status, status, "{why}: {method} {path}: {reply:?}");
@@ -46,19 +46,15 @@ fn refused(served: &Served, why: &str, headers: &[(String, String)], status: u16
     }
 }
 
-fn with(served: &Served, name: &str, value: &str) -> Vec<(String, String)> {
+fn with(served: &Door, name: &str, value: &str) -> Vec<(String, String)> {
     let mut headers = served.headers();
     headers.retain(|(known, _)| known != name);
     headers.push((name.to_owned(), value.to_owned()));
     headers
 }
 
-/// Another host name, another origin, a wrong token and none are refused on every route; so is the
-/// token of the pages, and theirs by us.
-#[test]
-fn wrong_callers_are_refused_on_every_route() {
-    let rig = Rig::headless(answers("done"));
-    let served = Served::start(&rig, &[]);
+/// Another host name, another origin, a wrong token and none are refused on every route.
+pub(crate) fn assert_guarded(served: &Door) {
     let port = served.port;
     for host in [
         "evil.example".to_owned(),
@@ -68,7 +64,7 @@ fn wrong_callers_are_refused_on_every_route() {
         "127.0.0.1:1".to_owned(),
         format!("0.0.0.0:{port}"),
     ] {
-        refused(&served, &host, &with(&served, "host", &host), 421);
+        refused(served, &host, &with(served, "host", &host), 421);
     }
     for origin in [
         "http://evil.example".to_owned(),
@@ -76,7 +72,7 @@ fn wrong_callers_are_refused_on_every_route() {
         format!("http://localhost:{port}.evil.com"),
         format!("https://127.0.0.1:{port}"),
     ] {
-        refused(&served, &origin, &with(&served, "origin", &origin), 403);
+        refused(served, &origin, &with(served, "origin", &origin), 403);
     }
     let pages = openspace_testkit::home::Mark::new().as_str().repeat(2);
     for wrong in [
@@ -86,13 +82,21 @@ fn wrong_callers_are_refused_on_every_route() {
         &format!("Basic {}", served.token),
         &format!("Bearer {pages}"),
     ] {
-        refused(&served, wrong, &with(&served, "authorization", wrong), 401);
+        refused(served, wrong, &with(served, "authorization", wrong), 401);
     }
     let mut none = served.headers();
     none.retain(|(name, _)| name != "authorization");
-    refused(&served, "no token", &none, 401);
+    refused(served, "no token", &none, 401);
     let reply = served.send("POST", "/mcp", &none, "{}");
     assert_eq!(reply.header("www-authenticate"), Some("Bearer"));
+}
+
+/// Wrong callers are refused; so is the token of the pages, and theirs by us.
+#[test]
+fn wrong_callers_are_refused_on_every_route() {
+    let rig = Rig::headless(answers("done"));
+    let served = Served::start(&rig, &[]);
+    assert_guarded(&served);
 
     // The pages' own token opens nothing here, and this one nothing there.
     let folder = rig.home.root().join("pages");
@@ -117,11 +121,13 @@ fn wrong_callers_are_refused_on_every_route() {
     );
     let there = Served {
         program: pages,
-        port: told["port"]
-            .as_u64()
-            .and_then(|it| it.try_into().ok())
-            .expect("a port"),
-        token: served.token.clone(),
+        door: Door {
+            port: told["port"]
+                .as_u64()
+                .and_then(|it| it.try_into().ok())
+                .expect("a port"),
+            token: served.token.clone(),
+        },
     };
     for (method, path) in [
         ("POST", "/rpc"),
@@ -156,17 +162,14 @@ fn honest_callers_are_let_in() {
     rig.finish();
 }
 
-/// Too much, the wrong kind, and nonsense are refused, and nothing but loopback is listened on.
-#[test]
-fn oversized_and_broken_requests_are_refused() {
-    let rig = Rig::headless(answers("done"));
-    let served = Served::start(&rig, &[]);
+/// Too much, the wrong kind, and nonsense are refused.
+pub(crate) fn assert_bounded(served: &Door) {
     let huge = call(1, "execute_task", &json!({ "task": "x".repeat(5_000_000) })).to_string();
-    let stream = Stream::open(&served);
+    let stream = Stream::open(served);
     for path in ["/mcp", &stream.endpoint] {
         let reply = served.send("POST", path, &served.headers(), &huge);
         assert_eq!(reply.status, 413, "{path}: {}", reply.headers);
-        let plain = with(&served, "content-type", "text/plain");
+        let plain = with(served, "content-type", "text/plain");
         assert_eq!(
             served.send("POST", path, &plain, "{}").status,
             415,
@@ -176,6 +179,14 @@ fn oversized_and_broken_requests_are_refused() {
         assert!([400, 415].contains(&reply.status), "{path}: {reply:?}");
     }
     stream.close();
+}
+
+/// Requests are bounded, and nothing but loopback is listened on.
+#[test]
+fn oversized_and_broken_requests_are_refused() {
+    let rig = Rig::headless(answers("done"));
+    let served = Served::start(&rig, &[]);
+    assert_bounded(&served);
     served.end();
     for host in ["0.0.0.0", "192.0.2.1", "::"] {
         let refused = rig

@@ -97,6 +97,7 @@ beforeEach(async () => {
               fix: sentence("check.fix.connection"),
               host: null,
               detail: "connection refused",
+              needsRestart: false,
             }
           : {
               id: "settings",
@@ -105,6 +106,7 @@ beforeEach(async () => {
               fix: null,
               host: null,
               detail: null,
+              needsRestart: false,
             },
       ],
       milliseconds: 12,

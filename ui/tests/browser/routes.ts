@@ -11,6 +11,7 @@ export const ROUTES = [
   "/settings/permissions",
   "/settings/safety",
   "/settings/hotkeys",
+  "/settings/agents",
   "/settings/appearance",
   "/settings/privacy",
   "/settings/about",

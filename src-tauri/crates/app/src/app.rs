@@ -1,17 +1,13 @@
 //! What every surface opens first.
 
-use std::{
-    net::SocketAddr,
-    ops::Deref,
-    path::PathBuf,
-    sync::{Arc, PoisonError, RwLock},
-};
+use std::{net::SocketAddr, ops::Deref, path::PathBuf, sync::Arc};
 
 use openspace_config::{
     DesktopSession, Environment, Layers, Paths, Settings as Layered, Vault, env_vars,
 };
 use openspace_process::ancestry::{self, Descent};
 use openspace_store::{Instance, InstanceKind, NewInstance, Store, Windows};
+use tokio::sync::watch;
 
 use crate::{
     Catalogue, Code, Failure, Language, SCHEMA, Settings, failure::Result, redact::Redaction,
@@ -28,6 +24,8 @@ pub struct Surface {
     pub asks_on_terminal: bool,
     /// How to start a helper process of ours (runner, guard): program and leading arguments.
     pub program: PathBuf,
+    /// Version of what shows its windows, where it has some.
+    pub web_view: Option<String>,
 }
 
 /// A setting given on the command line: its name, the flag as typed, the value.
@@ -39,7 +37,7 @@ pub struct App {
     pub environment: Environment,
     /// Folders.
     pub paths: Paths,
-    settings: RwLock<Arc<Layered<Settings>>>,
+    settings: watch::Sender<Arc<Layered<Settings>>>,
     /// What was given on the command line, which wins over the file however often that changes.
     flags: Vec<Flag>,
     /// The store.
@@ -157,7 +155,7 @@ impl App {
         Ok(Arc::new(Self {
             environment,
             paths,
-            settings: RwLock::new(Arc::new(settings)),
+            settings: watch::Sender::new(Arc::new(settings)),
             flags: flags.to_vec(),
             store,
             instance,
@@ -172,7 +170,12 @@ impl App {
 
     /// The settings as they are now, with their origins.
     pub fn settings(&self) -> Arc<Layered<Settings>> {
-        Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.settings.borrow())
+    }
+
+    /// The settings as they are from now on: told whenever they were read again.
+    pub fn settings_followed(&self) -> watch::Receiver<Arc<Layered<Settings>>> {
+        self.settings.subscribe()
     }
 
     /// The settings' values as they are now.
@@ -183,10 +186,7 @@ impl App {
     /// Reads the settings again. Wrong ones change nothing: what applied before goes on applying.
     pub fn reload_settings(&self) -> Result<()> {
         let read = Configuration::read(&self.environment, &self.flags)?;
-        *self
-            .settings
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = Arc::new(read.settings);
+        self.settings.send_replace(Arc::new(read.settings));
         Ok(())
     }
 
@@ -236,7 +236,12 @@ impl App {
         let Some(pid) = ancestry::peer(client, server) else {
             return Ok(());
         };
-        match ancestry::descent_of(pid, &self.runners()?) {
+        let mut runners = self.runners()?;
+        if self.surface.claims_runs {
+            // What this process itself started is no less a run's.
+            runners.push(std::process::id());
+        }
+        match ancestry::descent_of(pid, &runners) {
             None => Ok(()),
             Some(descent) => Err(of_a_run(&descent, "use the windows' calls")),
         }

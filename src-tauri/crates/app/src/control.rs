@@ -81,6 +81,22 @@ impl openspace_agent::Control for DisplayLock {
     }
 }
 
+/// The lock of a display for something else than a run, which nobody is told of; none while it is taken.
+/// Given back by closing the file.
+pub(crate) fn claim(runtime: &Path, display: &str) -> io::Result<Option<File>> {
+    std::fs::create_dir_all(runtime)?;
+    let file = open(&path(runtime, display))?;
+    match file.try_lock() {
+        Ok(()) => {
+            // Whose it was before.
+            file.set_len(0)?;
+            Ok(Some(file))
+        }
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
 fn path(runtime: &Path, display: &str) -> PathBuf {
     let plain = |character: char| character.is_ascii_alphanumeric() || character == '.';
     let name: String = display

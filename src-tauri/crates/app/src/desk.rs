@@ -20,7 +20,7 @@ use crate::{
 mod ask;
 mod begin;
 #[cfg(test)]
-mod double;
+pub(crate) mod double;
 mod face;
 mod first_paint;
 mod graphics;
@@ -44,7 +44,7 @@ pub use hand::{Hands, Touch};
 pub use links::page;
 pub use pill::{Effect, PillQuestion, PillView};
 pub use place::{Area, Place, pill_corner, turned};
-pub use practice::Practice;
+pub use practice::{AIMED, Arrived, Practice};
 pub use pulse::Told;
 pub use quick::{QuickFocus, quick_texts, quick_title};
 pub use streams::Streams;
@@ -66,7 +66,8 @@ pub struct Desk {
     /// Whether the quick window had the focus.
     pub quick_focus: QuickFocus,
     cancel: CancellationToken,
-    runs: Mutex<Option<JoinHandle<()>>>,
+    /// Executing runs, and serving other agents.
+    going: Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// Under which name a second start of the same data folder finds the first.
@@ -94,6 +95,7 @@ impl Desk {
             claims_runs: true,
             asks_on_terminal: false,
             program,
+            web_view: face.web_view(),
         };
         let app = App::open(environment, surface, &[])?;
         let guards = Arc::new(GuardSeat::default());
@@ -107,7 +109,7 @@ impl Desk {
             first_paint: FirstPaint::new(started),
             quick_focus: QuickFocus::default(),
             cancel: CancellationToken::new(),
-            runs: Mutex::default(),
+            going: Mutex::default(),
         }))
     }
 

@@ -140,9 +140,15 @@ impl App {
     }
 }
 
+/// Why there is no screen, where the system has to allow it first.
+pub(crate) const NOT_PERMITTED: &str = "screen_not_permitted";
+
 pub(crate) fn no_screen(error: &openspace_gui::ScreenError) -> Failure {
-    Failure::new(Code::Unavailable, error.to_string())
-        .hint("on Linux, `--display private` gives the run a display of its own")
+    let mut failure = Failure::new(Code::Unavailable, error.to_string());
+    if let openspace_gui::ScreenError::NotPermitted(_) = error {
+        failure = failure.param("reason", NOT_PERMITTED);
+    }
+    failure.hint("on Linux, `--display private` gives the run a display of its own")
 }
 
 pub(crate) fn private_size(text: &str) -> Result<(u32, u32)> {

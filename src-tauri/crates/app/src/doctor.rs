@@ -1,6 +1,7 @@
 //! What works on this machine, and how to mend the rest.
 
 mod check;
+pub(crate) mod graphics;
 mod hosts;
 
 use openspace_config::{
@@ -29,7 +30,10 @@ pub const CHECKS: &[&str] = &[
     "screen",
     "private_display",
     "hotkeys",
+    "input",
+    "mcp",
     "hosts",
+    "graphics",
     "sandbox",
     "sleep",
     "variables",
@@ -57,6 +61,10 @@ impl App {
             "private_display" => vec![check_private()],
             "hotkeys" => vec![self.check_hotkeys().await],
             "hosts" => self.check_registered(),
+            "mcp" => vec![self.check_mcp().await],
+            // A click takes the mouse, so it is tried only when a person asks for it.
+            "input" => vec![Check::new("input", Health::Off, say("check.input.untried"))],
+            "graphics" => vec![self.check_graphics()],
             "sandbox" => vec![check_sandbox()],
             "sleep" => vec![check_sleep()],
             "variables" => check_variables(&self.environment),
@@ -142,10 +150,7 @@ impl App {
         let spec = self.bare_spec(String::new());
         let open = match self.open_display(&spec, None) {
             Ok(open) => open,
-            Err(failure) => {
-                let none = say("check.screen.none");
-                return vec![Check::failed("screen", Health::Warning, none, &failure)];
-            }
+            Err(failure) => return vec![no_screen(&failure)],
         };
         let mut checks = Vec::new();
         let monitors = open.platform.screen.monitors();
@@ -224,6 +229,19 @@ impl App {
             HotkeyState::AppClosed => check(Health::Off, "check.hotkeys.app_closed"),
         }
     }
+}
+
+/// Why there is no screen to use. What the system allows meanwhile counts for a process that starts
+/// after it (macOS).
+fn no_screen(failure: &crate::Failure) -> Check {
+    let is_refused = |reason: &String| reason == crate::display::NOT_PERMITTED;
+    if failure.params.get("reason").is_some_and(is_refused) {
+        return Check::new("screen", Health::Warning, say("check.screen.restart"))
+            .fix(say("check.screen.restart.fix"))
+            .detail(failure.message.as_str())
+            .needs_restart();
+    }
+    Check::failed("screen", Health::Warning, say("check.screen.none"), failure)
 }
 
 fn say(key: impl Into<String>) -> Sentence {
@@ -336,15 +354,39 @@ fn free_bytes(_folder: &std::path::Path) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use openspace_gui::ScreenError;
+
+    use super::no_screen;
     use crate::{Catalogue, Language};
+
+    /// A screen that the system does not allow yet needs a restart once it does; one that is not there
+    /// does not.
+    #[test]
+    fn a_permission_takes_effect_after_a_restart() {
+        let check = |error: ScreenError| no_screen(&crate::display::no_screen(&error));
+        let refused = check(ScreenError::NotPermitted("allow it in Privacy".into()));
+        assert!(refused.needs_restart);
+        assert_eq!(refused.found[0].key, "check.screen.restart");
+        assert!(
+            refused
+                .detail
+                .is_some_and(|detail| detail.contains("Privacy"))
+        );
+        let missing = check(ScreenError::NoDisplay("no monitor".into()));
+        assert!(!missing.needs_restart);
+        assert_eq!(missing.found[0].key, "check.screen.none");
+    }
 
     /// Every sentence that a check may say is in every language.
     #[test]
     fn every_finding_has_its_words() {
         let sources = [
+            include_str!("agents.rs"),
             include_str!("doctor.rs"),
+            include_str!("click_test.rs"),
             include_str!("doctor/check.rs"),
             include_str!("doctor/hosts.rs"),
+            include_str!("doctor/graphics.rs"),
             include_str!("keys.rs"),
             include_str!("rpc/diagnostics.rs"),
         ];

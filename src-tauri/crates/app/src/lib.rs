@@ -7,10 +7,12 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod agents;
 mod app;
 mod approve;
 mod attachments;
 mod catalogue;
+mod click_test;
 mod control;
 mod control_frame;
 mod conversation;
@@ -40,6 +42,7 @@ mod start;
 mod stop;
 mod workspace;
 
+pub use agents::TOKEN_FILE;
 pub use app::{App, Configuration, Flag, Surface, paths, refuse_runs};
 pub use catalogue::{Catalogue, Language};
 pub use control::{COUNTDOWN, DisplayLock, holders};

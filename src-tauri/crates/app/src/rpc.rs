@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::{App, Code, Failure, GuardSeat, failure::Result};
 
+pub mod agents;
 pub mod answers;
 pub mod attachments;
 #[cfg(test)]
@@ -188,6 +189,8 @@ macro_rules! rpc {
 rpc! {
     /// What the program is and where it stands: the first call of every window.
     app_state(Nothing) -> surface::AppState;
+    /// Starts the app anew, for what takes effect only then; where runs go on, the person is asked first.
+    app_restart(Nothing) -> Nothing;
     /// A value a window wants to find again: drafts, positions, which help was seen.
     ui_state_get(surface::UiStateGetRequest) -> surface::UiStateGetResponse;
     /// Keeps such a value.
@@ -276,12 +279,19 @@ rpc! {
     /// The hotkeys of the app, and whether each works.
     hotkeys_list(Nothing) -> desktop::HotkeysListResponse;
 
+    /// How the server stands through which other agents reach the app over HTTP.
+    mcp_server(Nothing) -> agents::McpServerView;
+    /// Puts what another agent needs to connect on the clipboard; no page sees it.
+    mcp_copy(Nothing) -> Nothing;
+
     /// The checks there are.
     checks_list(Nothing) -> diagnostics::ChecksListResponse;
     /// Performs one check.
     check_run(diagnostics::CheckRunRequest) -> diagnostics::CheckRunResponse;
     /// The newest entries of our logs.
     logs_read(logs::LogsReadRequest) -> logs::LogsReadResponse;
+    /// Opens the practice window and clicks once in it. It takes the mouse for a moment.
+    click_test(Nothing) -> diagnostics::CheckRunResponse;
     /// What a report for the developers would hold, file by file.
     report_preview(Nothing) -> diagnostics::ReportPreview;
     /// Writes the report into a new folder.

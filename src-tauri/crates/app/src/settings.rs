@@ -214,6 +214,8 @@ pub struct DesktopSettings {
     /// Pauses everything.
     #[serde(deserialize_with = "checked::hotkey")]
     pub hotkey_pause: String,
+    /// Windows are drawn without the graphics card, from the next start on (Linux).
+    pub safe_graphics: bool,
 }
 
 impl Default for DesktopSettings {
@@ -224,16 +226,32 @@ impl Default for DesktopSettings {
             hotkey_approvals: "ctrl+alt+a".to_owned(),
             hotkey_quick: "ctrl+alt+space".to_owned(),
             hotkey_pause: "ctrl+alt+p".to_owned(),
+            safe_graphics: false,
         }
     }
 }
 
 /// `[mcp]`
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct McpSettings {
+    /// The app serves other agents over HTTP while it runs.
+    pub serve: bool,
+    /// Where, on loopback.
+    #[serde(deserialize_with = "checked::port")]
+    pub port: u16,
     /// Hosts through which harmless questions may be answered, by the names they give themselves.
     pub approve_through: Vec<String>,
+}
+
+impl Default for McpSettings {
+    fn default() -> Self {
+        Self {
+            serve: false,
+            port: 8080,
+            approve_through: Vec::new(),
+        }
+    }
 }
 
 macro_rules! keys {
@@ -275,6 +293,9 @@ keys! {
     "desktop.hotkey_approvals": "Keys that show the open questions; empty for none",
     "desktop.hotkey_quick": "Keys that begin a new task; empty for none",
     "desktop.hotkey_pause": "Keys that pause everything; empty for none",
+    "desktop.safe_graphics": "Draw windows without the graphics card, from the next start on; Linux only",
+    "mcp.serve": "Let other agents connect to the app over HTTP while it runs",
+    "mcp.port": "Port of this machine they connect to",
     "mcp.approve_through": "Agents through which you may allow what is harmless, such as claude-code",
     "language": "en or zh-Hans; without it the language of the system",
 }

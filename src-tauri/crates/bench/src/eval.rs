@@ -87,6 +87,7 @@ async fn ask_all(arguments: &Arguments) -> Result<(), Failure> {
         claims_runs: false,
         asks_on_terminal: false,
         program: program.clone(),
+        web_view: None,
     };
     let app = App::open(Environment::of_this_process(), surface, &[])?;
     let (name, model, _) = app.model(arguments.model.as_deref()).await?;

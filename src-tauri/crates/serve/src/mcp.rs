@@ -2,7 +2,7 @@
 //!
 //! [`Server`] answers requests, whatever transport they come by: [`serve_stdio`] on the standard
 //! streams of a process that a host started, [`listen`] over HTTP (`/mcp`) and its predecessor
-//! (`/sse`). It opens no screen, no keychain and no model: it queues runs and watches them, so that a
+//! (`/sse`), [`while_wanted`] the same in the app, as the settings say. It opens no screen, no keychain and no model: it queues runs and watches them, so that a
 //! host that goes away ends the server and never a run.
 
 mod arguments;
@@ -23,8 +23,10 @@ mod stdio;
 mod tasks;
 mod tools;
 mod waiting;
+mod wanted;
 
 pub use http::{Listen, listen};
 pub use opening::Opening;
 pub use server::Server;
 pub use stdio::{Streams, serve_stdio};
+pub use wanted::while_wanted;

@@ -42,6 +42,8 @@ export interface Native {
   openPath(path: string): Promise<void>;
   revealPath(path: string): Promise<void>;
   setWindowTitle(title: string): Promise<void>;
+  /** Starts the app anew; where runs go on, the person is asked first. */
+  restart(): Promise<void>;
   /** Tells of files that are dragged over the window and dropped, until the returned function is called. */
   onDrop(told: DropHandlers): () => void;
 }

@@ -25,6 +25,7 @@ export class TauriBackend implements Backend {
     openPath: (path) => openPath(path),
     revealPath: (path) => revealItemInDir(path),
     setWindowTitle: (title) => getCurrentWindow().setTitle(title),
+    restart: async () => void (await this.call("app_restart", {})),
     onDrop: (told) => onDrop(told),
   };
 

@@ -64,4 +64,8 @@ settingsFile: string,
 /**
  * A process that executes queued runs is alive.
  */
-runner: boolean, };
+runner: boolean, 
+/**
+ * Settings that take effect only once the app is started again.
+ */
+needsRestart: Array<string>, };

@@ -30,4 +30,8 @@ detail: string | null,
 /**
  * The host it is about, where it is mended.
  */
-host: FindingHost | null, };
+host: FindingHost | null, 
+/**
+ * It is as it should be once the app is started again.
+ */
+needsRestart: boolean, };

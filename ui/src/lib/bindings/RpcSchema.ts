@@ -45,6 +45,7 @@ import type { KeysProtectRequest } from "./KeysProtectRequest";
 import type { KeysUnlockRequest } from "./KeysUnlockRequest";
 import type { LogsReadRequest } from "./LogsReadRequest";
 import type { LogsReadResponse } from "./LogsReadResponse";
+import type { McpServerView } from "./McpServerView";
 import type { MessageWithdrawRequest } from "./MessageWithdrawRequest";
 import type { MessageWithdrawn } from "./MessageWithdrawn";
 import type { ModelTestRequest } from "./ModelTestRequest";
@@ -87,6 +88,8 @@ import type { UiStateSetRequest } from "./UiStateSetRequest";
 export interface RpcSchema {
   /** What the program is and where it stands: the first call of every window. */
   app_state: [Nothing, AppState];
+  /** Starts the app anew, for what takes effect only then; where runs go on, the person is asked first. */
+  app_restart: [Nothing, Nothing];
   /** A value a window wants to find again: drafts, positions, which help was seen. */
   ui_state_get: [UiStateGetRequest, UiStateGetResponse];
   /** Keeps such a value. */
@@ -169,12 +172,18 @@ export interface RpcSchema {
   monitors_list: [Nothing, MonitorsListResponse];
   /** The hotkeys of the app, and whether each works. */
   hotkeys_list: [Nothing, HotkeysListResponse];
+  /** How the server stands through which other agents reach the app over HTTP. */
+  mcp_server: [Nothing, McpServerView];
+  /** Puts what another agent needs to connect on the clipboard; no page sees it. */
+  mcp_copy: [Nothing, Nothing];
   /** The checks there are. */
   checks_list: [Nothing, ChecksListResponse];
   /** Performs one check. */
   check_run: [CheckRunRequest, CheckRunResponse];
   /** The newest entries of our logs. */
   logs_read: [LogsReadRequest, LogsReadResponse];
+  /** Opens the practice window and clicks once in it. It takes the mouse for a moment. */
+  click_test: [Nothing, CheckRunResponse];
   /** What a report for the developers would hold, file by file. */
   report_preview: [Nothing, ReportPreview];
   /** Writes the report into a new folder. */

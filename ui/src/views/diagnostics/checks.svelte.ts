@@ -74,6 +74,18 @@ export class Checks {
     }
   }
 
+  /** Tries a click, which takes the mouse for a moment: only because a person asked. */
+  async click(): Promise<void> {
+    const check = "input";
+    this.#set(check, { state: "running", findings: [], failure: null });
+    try {
+      const { findings, milliseconds } = await rpc("click_test", {});
+      this.#set(check, { state: "done", findings, milliseconds });
+    } catch (thrown) {
+      this.#set(check, { state: "done", failure: failureOf(thrown) });
+    }
+  }
+
   #set(check: string, change: Partial<Line>): void {
     this.lines = this.lines.map((line) => (line.check === check ? { ...line, ...change } : line));
   }

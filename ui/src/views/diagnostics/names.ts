@@ -1,4 +1,4 @@
-import { say, speaker } from "../../lib/i18n.svelte";
+import { say, speaker, type MessageKey } from "../../lib/i18n.svelte";
 import type { Finding } from "./checks.svelte";
 
 /** What was found, in the language of the window. */
@@ -11,6 +11,13 @@ export function findingText(finding: Finding): string {
   const { id, health, detail, fix } = finding;
   const lines = [`${id}: ${health}`, foundText(finding), detail, fix && say(fix)];
   return lines.filter(Boolean).join("\n  ");
+}
+
+/** In a word how it came out. */
+export function stateOf({ health, found }: Finding): MessageKey {
+  // What was not tried is neither there nor missing.
+  const untried = found.some(({ key }) => key.endsWith(".untried"));
+  return untried ? "ui.diag.state.untried" : `ui.diag.state.${health}`;
 }
 
 /** What a check or a finding is called. */
@@ -26,6 +33,8 @@ export function sectionOf(check: string): string | null {
     keys: "models",
     screen: "permissions",
     hotkeys: "hotkeys",
+    mcp: "agents",
+    graphics: "appearance",
     settings: "general",
   };
   return sections[check] ?? null;

@@ -1,4 +1,4 @@
-import { render, screen, waitFor, within } from "@testing-library/svelte";
+import { fireEvent, render, screen, waitFor, within } from "@testing-library/svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { violations } from "../../../tests/axe";
 import { FakeBackend } from "../../../tests/fake-backend";
@@ -11,10 +11,22 @@ import PermissionCards from "./PermissionCards.svelte";
 type Finding = Response<"check_run">["findings"][number];
 
 let backend: FakeBackend;
-let granted: boolean;
+let granted: boolean | "after a restart";
 
 function screenFindings(): Finding[] {
   const say = (key: string, params: Record<string, string> = {}) => ({ key, params });
+  if (granted === "after a restart") {
+    return [
+      {
+        id: "screen",
+        health: "warning",
+        found: [say("check.screen.restart")],
+        fix: say("check.screen.restart.fix"),
+        detail: null,
+        needsRestart: true,
+      },
+    ];
+  }
   return granted
     ? [
         {
@@ -24,6 +36,7 @@ function screenFindings(): Finding[] {
           fix: null,
           detail: null,
           host: null,
+          needsRestart: false,
         },
         {
           id: "capture",
@@ -32,6 +45,7 @@ function screenFindings(): Finding[] {
           fix: null,
           detail: null,
           host: null,
+          needsRestart: false,
         },
       ]
     : [
@@ -42,6 +56,7 @@ function screenFindings(): Finding[] {
           fix: say("check.screen.none.fix"),
           detail: "denied",
           host: null,
+          needsRestart: false,
         },
       ];
 }
@@ -73,6 +88,32 @@ describe("the cards of what it may do", () => {
       timeout: 2_000,
     });
     expect(card().queryByText(/no screen to use/)).toBeNull();
+  });
+
+  /** What counts only for a newly started app offers the restart, and the restart is asked for. */
+  it("offer a restart where one is needed", async () => {
+    const restart = vi.fn(() => Promise.resolve());
+    backend.native = { restart };
+    render(PermissionCards);
+    await waitFor(() => expect(card().getByText("there is no screen to use", { exact: false })));
+    expect(card().queryByRole("button")).toBeNull();
+    granted = "after a restart";
+    const button = await waitFor(() => card().getByRole("button", { name: "Restart now" }), {
+      timeout: 2_000,
+    });
+    expect(card().getByText("Needs a restart")).toBeTruthy();
+    expect(await violations()).toEqual([]);
+    expect(restart).not.toHaveBeenCalled();
+    await fireEvent.click(button);
+    expect(restart).toHaveBeenCalledOnce();
+  });
+
+  /** A page in a browser cannot restart the app, and offers nothing. */
+  it("offer no restart in a browser", async () => {
+    granted = "after a restart";
+    render(PermissionCards);
+    await waitFor(() => expect(card().getByText("Needs a restart")).toBeTruthy());
+    expect(card().queryByRole("button")).toBeNull();
   });
 
   /** Looking asks for nothing but the checks, which ask the system for no permission. */

@@ -8,6 +8,7 @@ export const SECTIONS = [
   "permissions",
   "safety",
   "hotkeys",
+  "agents",
   "appearance",
   "privacy",
   "about",
@@ -18,14 +19,21 @@ export type SectionName = (typeof SECTIONS)[number];
 export type Control =
   | { kind: "text" | "folder" | "switch" | "folders" | "model" | "monitor" | "preset" | "backends" }
   | { kind: "hotkey"; name: string }
-  | { kind: "number"; unit: MessageKey; whole: boolean }
+  | { kind: "number"; unit: MessageKey | null; whole: boolean }
   | { kind: "choice"; options: readonly { value: string; label: MessageKey }[] };
 
 /** A block that is more than one control. */
-export type BlockName = "test" | "keys" | "permissions" | "rules" | "leaves" | "storage" | "about";
+export type BlockName =
+  "test" | "keys" | "permissions" | "rules" | "agents" | "leaves" | "storage" | "about";
 
 /** One row: a setting of the core, a trait of the window, or a block. */
-export type Row = { section: SectionName; label: MessageKey; help: MessageKey } & (
+export type Row = {
+  section: SectionName;
+  label: MessageKey;
+  help: MessageKey;
+  /** The one system where it does something. */
+  system?: "linux";
+} & (
   | { setting: string; control: Control }
   | { look: Exclude<keyof Look, "sidebar"> }
   | { block: BlockName }
@@ -42,7 +50,7 @@ function look(name: Exclude<keyof Look, "sidebar">): Row {
   return { section: "appearance", look: name, label, help: `${label}.help` };
 }
 
-function number(unit: MessageKey, whole = true): Control {
+function number(unit: MessageKey | null, whole = true): Control {
   return { kind: "number", unit, whole };
 }
 
@@ -107,6 +115,10 @@ export const ROWS: readonly Row[] = [
     setting("hotkeys", `desktop.hotkey_${name}`, { kind: "hotkey", name }),
   ),
 
+  setting("agents", "mcp.serve", { kind: "switch" }),
+  setting("agents", "mcp.port", number(null)),
+  { section: "agents", block: "agents", label: "ui.agents.title", help: "ui.agents.help" },
+
   look("theme"),
   look("contrast"),
   look("motion"),
@@ -115,6 +127,7 @@ export const ROWS: readonly Row[] = [
   look("letters"),
   look("verbose"),
   look("thoughts"),
+  { ...setting("appearance", "desktop.safe_graphics", { kind: "switch" }), system: "linux" },
 
   { section: "privacy", block: "leaves", label: "ui.leaves.title", help: "ui.leaves.help" },
   { section: "privacy", block: "storage", label: "ui.storage.title", help: "ui.storage.help" },

@@ -46,6 +46,20 @@ impl Ask {
         }
     }
 
+    /// Whether to stop so many runs and start anew.
+    pub(super) fn restart(texts: &Catalogue, going: usize) -> Self {
+        let (text, stop) = match going {
+            1 => ("desktop.quit.one", "desktop.restart.stop_one"),
+            _ => ("desktop.quit.many", "desktop.restart.stop_many"),
+        };
+        let answers = [stop, "desktop.restart.later"];
+        let values = [("count", &*going.to_string())];
+        Self {
+            grave: true,
+            ..Self::new(texts, "desktop.restart.title", text, Some(answers), &values)
+        }
+    }
+
     /// Whether to start again with safe graphics.
     #[cfg(target_os = "linux")]
     pub(super) fn safe_graphics(texts: &Catalogue) -> Self {
@@ -124,6 +138,8 @@ mod tests {
         for ask in [
             #[cfg(target_os = "linux")]
             Ask::safe_graphics(&texts),
+            Ask::restart(&texts, 1),
+            Ask::restart(&texts, 3),
             Ask::install(&texts, "9.1.0"),
             Ask::newest(&texts, "9.1.0"),
             Ask::no_update(&texts, "no answer"),

@@ -2,8 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
+use tokio_util::sync::CancellationToken;
+
 use super::{Ask, Desk, Place};
-use crate::{become_subreaper, rpc::desktop::HotkeyName};
+use crate::{App, Catalogue, become_subreaper, rpc::desktop::HotkeyName};
+#[cfg(target_os = "linux")]
+use crate::{SCHEMA, Settings, SettingsFile};
 
 /// How long runs may take to end when the app quits; then their guard ends what is left.
 const FAREWELL: Duration = Duration::from_secs(8);
@@ -12,19 +16,24 @@ const PLACE: &str = "desktop.window";
 const EXPLAINED: &str = "desktop.tray_explained";
 
 impl Desk {
-    /// Executes queued runs, takes the hotkeys and shows what happens, from now on.
-    pub fn begin(self: &Arc<Self>) {
+    /// Executes queued runs, takes the hotkeys and shows what happens, from now on. `serving` goes on
+    /// beside it, until its token is cancelled: it serves other agents while the settings want that.
+    pub fn begin<S: Future<Output = ()> + Send + 'static>(
+        self: &Arc<Self>,
+        serving: impl FnOnce(Arc<App>, CancellationToken) -> S,
+    ) {
         if let Err(error) = become_subreaper() {
             tracing::warn!(%error, "orphaned processes of commands are found by their mark only");
         }
+        let serving = serving(Arc::clone(self.app()), self.cancel.clone());
         let (app, guards) = (Arc::clone(self.app()), Arc::clone(&self.guards));
         let cancel = self.cancel.clone();
-        let serving = self.runtime.spawn(async move {
+        let runs = self.runtime.spawn(async move {
             if let Err(failure) = app.serve_runs(guards, None, cancel).await {
                 tracing::error!(%failure, hint = failure.hint, "queued runs are not executed");
             }
         });
-        *super::locked(&self.runs) = Some(serving);
+        *super::locked(&self.going) = vec![runs, self.runtime.spawn(serving)];
         self.take_hotkeys();
         let desk = Arc::clone(self);
         self.runtime.spawn(async move { desk.look().await });
@@ -45,6 +54,16 @@ impl Desk {
 
     /// Quits; while runs of this process go on, asks first.
     pub fn quit(self: &Arc<Self>) {
+        self.leave(Ask::quit, |desk| desk.face.exit(0));
+    }
+
+    /// Starts the app anew, for what takes effect only then; while runs of this process go on, asks
+    /// first.
+    pub fn restart(self: &Arc<Self>) {
+        self.leave(Ask::restart, |desk| desk.face.restart());
+    }
+
+    fn leave(self: &Arc<Self>, ask: fn(&Catalogue, usize) -> Ask, last: fn(&Self)) {
         let desk = Arc::clone(self);
         self.runtime.spawn(async move {
             let own = desk.app().instance.id();
@@ -59,16 +78,15 @@ impl Desk {
                 }
             };
             if going == 0 {
-                return desk.end(|desk| desk.face.exit(0));
+                return desk.end(last);
             }
             let asked = Arc::clone(&desk);
-            let then = move |quits| {
-                if quits {
-                    asked.end(|desk| desk.face.exit(0));
+            let then = move |leaves| {
+                if leaves {
+                    asked.end(last);
                 }
             };
-            desk.face
-                .ask(Ask::quit(&desk.texts(), going), Box::new(then));
+            desk.face.ask(ask(&desk.texts(), going), Box::new(then));
         });
     }
 
@@ -79,11 +97,12 @@ impl Desk {
         self.runtime.spawn(async move {
             desk.keep_place(place).await;
             desk.cancel.cancel();
-            let runs = super::locked(&desk.runs).take();
-            if let Some(runs) = runs
-                && tokio::time::timeout(FAREWELL, runs).await.is_err()
-            {
-                tracing::warn!("runs do not end; their guard ends what is left");
+            let end = tokio::time::Instant::now() + FAREWELL;
+            let going = std::mem::take(&mut *super::locked(&desk.going));
+            for ending in going {
+                if tokio::time::timeout_at(end, ending).await.is_err() {
+                    tracing::warn!("not everything ends; of runs, the guard ends what is left");
+                }
             }
             last(&desk);
         });
@@ -157,7 +176,13 @@ impl Desk {
         let desk = Arc::clone(&self);
         let then = move |safely| {
             if safely {
-                desk.end(|desk| {
+                let file = SettingsFile::new(&desk.app().paths.config, SCHEMA);
+                let kept = file.set::<Settings>("desktop.safe_graphics", "true");
+                desk.end(move |desk| {
+                    let Err(error) = kept else {
+                        return desk.face.restart();
+                    };
+                    tracing::warn!(%error, "safe graphics cannot be kept");
                     desk.face.clean_up();
                     let error = super::graphics::start_safely();
                     tracing::error!(%error, "starting again");
@@ -220,6 +245,17 @@ mod tests {
         let Seat { desk, face } = seat();
         desk.chosen("quit");
         assert!(within(|| face.did() == ["exit 0"]).await);
+        let kept = Arc::clone(&desk);
+        let kept = tokio::task::spawn_blocking(move || kept.kept_place());
+        assert_eq!(kept.await.expect("it is read"), face.place());
+    }
+
+    /// Starting anew remembers the window as quitting does, and asks nothing while nothing goes on.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn starting_anew_is_like_quitting() {
+        let Seat { desk, face } = seat();
+        desk.restart();
+        assert!(within(|| face.did() == ["restart"]).await);
         let kept = Arc::clone(&desk);
         let kept = tokio::task::spawn_blocking(move || kept.kept_place());
         assert_eq!(kept.await.expect("it is read"), face.place());

@@ -9,7 +9,7 @@ use super::{Ask, Desk, Face, PillView, Place, Then, Told, TrayView, locked};
 use crate::{Environment, rpc::desktop::HotkeyName};
 
 /// What was asked of the toolkit, in words.
-pub(super) struct FakeFace {
+pub(crate) struct FakeFace {
     did: Mutex<Vec<String>>,
     refused: Mutex<Option<String>>,
     /// Lives as long as the desk, which holds this.
@@ -17,13 +17,18 @@ pub(super) struct FakeFace {
 }
 
 /// A desk and its face.
-pub(super) struct Seat {
-    pub(super) desk: Arc<Desk>,
-    pub(super) face: Arc<FakeFace>,
+pub(crate) struct Seat {
+    pub(crate) desk: Arc<Desk>,
+    pub(crate) face: Arc<FakeFace>,
 }
 
 /// Within a runtime.
-pub(super) fn seat() -> Seat {
+pub(crate) fn seat() -> Seat {
+    seat_with(&[])
+}
+
+/// The same with more variables.
+pub(crate) fn seat_with(more: &[(&str, &str)]) -> Seat {
     let home = tempfile::tempdir().expect("a folder");
     let mut environment = Environment::default();
     for (name, folder) in [
@@ -36,6 +41,9 @@ pub(super) fn seat() -> Seat {
         environment.insert(name, folder);
     }
     environment.insert("LANG", "en_GB.UTF-8");
+    for (name, value) in more {
+        environment.insert(*name, *value);
+    }
     let face = Arc::new(FakeFace {
         did: Mutex::default(),
         refused: Mutex::default(),
@@ -47,7 +55,7 @@ pub(super) fn seat() -> Seat {
 }
 
 /// Waits until something is so.
-pub(super) async fn within(is: impl Fn() -> bool) -> bool {
+pub(crate) async fn within(is: impl Fn() -> bool) -> bool {
     for _ in 0..250 {
         if is() {
             return true;
@@ -59,11 +67,11 @@ pub(super) async fn within(is: impl Fn() -> bool) -> bool {
 
 impl FakeFace {
     /// What was done since this was asked last.
-    pub(super) fn did(&self) -> Vec<String> {
+    pub(crate) fn did(&self) -> Vec<String> {
         std::mem::take(&mut *locked(&self.did))
     }
 
-    pub(super) fn refuse(&self, keys: &str) {
+    pub(crate) fn refuse(&self, keys: &str) {
         *locked(&self.refused) = Some(keys.to_owned());
     }
 
@@ -132,6 +140,10 @@ impl Face for FakeFace {
         }
     }
 
+    fn web_view(&self) -> Option<String> {
+        Some("9.8.7".to_owned())
+    }
+
     fn has_updates(&self) -> bool {
         false
     }
@@ -142,6 +154,10 @@ impl Face for FakeFace {
 
     fn clean_up(&self) {
         self.note("clean up");
+    }
+
+    fn restart(&self) {
+        self.note("restart");
     }
 
     fn exit(&self, code: i32) {

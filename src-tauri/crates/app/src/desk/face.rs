@@ -44,6 +44,9 @@ pub trait Face: Send + Sync {
     /// Takes keys that work whatever has the focus; says why not.
     fn take_hotkey(&self, name: HotkeyName, keys: &str) -> Result<(), String>;
 
+    /// Version of what shows the windows, where it can be told.
+    fn web_view(&self) -> Option<String>;
+
     /// This build can be updated.
     fn has_updates(&self) -> bool;
 
@@ -52,6 +55,19 @@ pub trait Face: Send + Sync {
 
     /// Takes away everything that outlives the process, before it becomes another one.
     fn clean_up(&self);
+
+    /// Ends the process and starts the program anew.
+    #[cfg(target_os = "linux")]
+    fn restart(&self) {
+        self.clean_up();
+        let error = super::graphics::start_again();
+        tracing::error!(%error, "starting again");
+        self.exit(1);
+    }
+
+    /// The same.
+    #[cfg(not(target_os = "linux"))]
+    fn restart(&self);
 
     /// Ends the process.
     fn exit(&self, code: i32);

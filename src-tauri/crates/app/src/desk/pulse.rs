@@ -135,8 +135,10 @@ impl Desk {
         let wait = if idle { SETTINGS } else { LOOK };
         let event = loop {
             if settings.changed(self) {
-                if let Err(failure) = self.app().reload_settings() {
-                    tracing::warn!(%failure, "reading the changed settings");
+                match self.app().reload_settings() {
+                    // Whoever wrote the file told nobody.
+                    Ok(()) => self.app().tell_settings("settings.toml", "file").await?,
+                    Err(failure) => tracing::warn!(%failure, "reading the changed settings"),
                 }
                 return Ok(());
             }

@@ -1,6 +1,6 @@
 //! What each window may ask of the core, and whose hand it takes.
 
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
 use serde_json::Value;
 
@@ -63,12 +63,16 @@ impl Desk {
     /// # Errors
     /// [`Code::Forbidden`] for what the window may not ask, and for what only a person's hand may do
     /// there; otherwise whatever the call says.
-    pub async fn call(&self, window: &str, name: &str, request: Value) -> Result<Value> {
+    pub async fn call(self: &Arc<Self>, window: &str, name: &str, request: Value) -> Result<Value> {
         if !may(window, name, &request) {
             return Err(Failure::new(
                 Code::Forbidden,
                 format!("the window `{window}` may not call `{name}`"),
             ));
+        }
+        if name == "app_restart" {
+            self.restart();
+            return Ok(Value::Object(serde_json::Map::new()));
         }
         let touch = self.hands.touch(window, Instant::now());
         if (window, name) == (PILL, "approval_answer") && choice(&request).is_some() {
@@ -192,6 +196,25 @@ mod tests {
         assert_eq!(code(first), Code::NotFound, "pressed by hand");
         let second = other.call(PILL, "approval_answer", request).await;
         assert_eq!(code(second), Code::Forbidden, "the press is used up");
+    }
+
+    /// Only the main window starts the app anew; a page in a browser cannot.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_main_window_starts_the_app_anew() {
+        let Seat { desk, face } = seat();
+        let nothing = json!({});
+        let refused = desk.call(PILL, "app_restart", nothing.clone()).await;
+        assert_eq!(refused.expect_err("forbidden").code, Code::Forbidden);
+        let page = desk
+            .rpc()
+            .call(Caller::Page, "app_restart", nothing.clone())
+            .await;
+        assert_eq!(page.expect_err("forbidden").code, Code::Forbidden);
+        assert_eq!(face.did(), [""; 0]);
+        desk.call(MAIN, "app_restart", nothing)
+            .await
+            .expect("it does");
+        assert!(crate::desk::double::within(|| face.did() == ["restart"]).await);
     }
 
     /// A window that may not make a call is told so, whatever was pressed.

@@ -44,6 +44,8 @@ pub struct Check {
     pub detail: Option<String>,
     /// The host it is about, where it is mended.
     pub host: Option<HostPlaceOf>,
+    /// It is as it should be once the app is started again.
+    pub needs_restart: bool,
 }
 
 impl Check {
@@ -55,6 +57,7 @@ impl Check {
             fix: None,
             detail: None,
             host: None,
+            needs_restart: false,
         }
     }
 
@@ -66,6 +69,11 @@ impl Check {
 
     pub(crate) fn fix(mut self, fix: Sentence) -> Self {
         self.fix = Some(fix);
+        self
+    }
+
+    pub(crate) fn needs_restart(mut self) -> Self {
+        self.needs_restart = true;
         self
     }
 
@@ -110,6 +118,9 @@ impl Check {
             "found": self.words(catalogue),
             "keys": self.found.iter().map(|part| &part.key).collect::<Vec<_>>(),
         });
+        if self.needs_restart {
+            value["needs_restart"] = json!(true);
+        }
         if let Some(fix) = &self.fix {
             value["fix"] = json!(fix.render(catalogue));
         }

@@ -72,6 +72,8 @@ payload! {
         pub host: String,
         /// One of its files, where that is not the person's own.
         pub file: Option<String>,
+        /// It is as it should be once the app is started again.
+        pub needs_restart: bool,
     }
 
     /// What a report would hold.
@@ -134,10 +136,20 @@ impl Call<'_> {
                 fix: None,
                 detail: None,
                 host: None,
+                needs_restart: false,
             }],
         };
         Ok(CheckRunResponse {
             findings,
+            milliseconds: u32::try_from(started.elapsed().as_millis()).unwrap_or(u32::MAX),
+        })
+    }
+
+    pub(super) async fn click_test(&self, _: Nothing) -> Result<CheckRunResponse> {
+        let started = Instant::now();
+        let finding = self.app.click_test().await?.into();
+        Ok(CheckRunResponse {
+            findings: vec![finding],
             milliseconds: u32::try_from(started.elapsed().as_millis()).unwrap_or(u32::MAX),
         })
     }
@@ -183,6 +195,7 @@ impl From<Check> for Finding {
                 host: it.host.to_owned(),
                 file: it.file.map(|file| file.display().to_string()),
             }),
+            needs_restart: check.needs_restart,
         }
     }
 }

@@ -3,7 +3,7 @@
 use openspace_config::{Origin, SettingsFile};
 
 use super::{Call, Nothing, choice, payload};
-use crate::{Code, Failure, SCHEMA, Settings, failure::Result};
+use crate::{App, Code, Failure, SCHEMA, Settings, failure::Result};
 
 payload! {
     /// One setting.
@@ -99,17 +99,7 @@ impl Call<'_> {
             .map_err(|error| Failure::new(Code::Internal, error.to_string()))?
             .map_err(|error| Failure::new(Code::Configuration, error.to_string()))?;
         self.app.reload_settings()?;
-        let told = openspace_store::NewEvent {
-            topic: "settings".to_owned(),
-            key: key.clone(),
-            kind: "settings.changed".to_owned(),
-            v: 1,
-            payload: serde_json::json!({ "by": self.caller.name() }),
-        };
-        self.app
-            .store
-            .call(move |db| db.events().append(told).map(drop))
-            .await?;
+        self.app.tell_settings(&key, self.caller.name()).await?;
         self.settings_now()?
             .into_iter()
             .find(|setting| setting.key == key)
@@ -119,6 +109,21 @@ impl Call<'_> {
                     format!("there is no setting `{key}` any more"),
                 )
             })
+    }
+}
+
+impl App {
+    /// Tells every surface that a setting was changed, or, by the name of the file, any of them.
+    pub(crate) async fn tell_settings(&self, key: &str, by: &str) -> Result<()> {
+        let told = openspace_store::NewEvent {
+            topic: "settings".to_owned(),
+            key: key.to_owned(),
+            kind: "settings.changed".to_owned(),
+            v: 1,
+            payload: serde_json::json!({ "by": by }),
+        };
+        let tell = move |db: &openspace_store::Db<'_>| db.events().append(told).map(drop);
+        Ok(self.store.call(tell).await?)
     }
 }
 

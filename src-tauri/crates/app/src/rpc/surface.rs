@@ -52,6 +52,8 @@ payload! {
         pub settings_file: String,
         /// A process that executes queued runs is alive.
         pub runner: bool,
+        /// Settings that take effect only once the app is started again.
+        pub needs_restart: Vec<String>,
     }
 
     /// Asks for a kept value.
@@ -116,7 +118,21 @@ impl Call<'_> {
             data: app.paths.data.display().to_string(),
             settings_file: app.paths.config.display().to_string(),
             runner,
+            needs_restart: app
+                .waiting_for_restart()
+                .into_iter()
+                .map(str::to_owned)
+                .collect(),
         })
+    }
+
+    /// Windows of the app never come here: the desk starts it anew.
+    #[expect(clippy::unused_async, reason = "calls are async")]
+    pub(super) async fn app_restart(&self, _: Nothing) -> Result<Nothing> {
+        Err(
+            Failure::new(Code::Forbidden, "only a window of the app starts it anew")
+                .hint("quit OpenSpace in its tray and start it again"),
+        )
     }
 
     pub(super) async fn ui_state_get(
@@ -140,7 +156,9 @@ impl Call<'_> {
                 format!("`{}` is too large to be kept for a window", request.key),
             ));
         }
-        if super::desktop::is_told_by_the_app(&request.key) {
+        if super::desktop::is_told_by_the_app(&request.key)
+            || super::agents::is_told_by_the_server(&request.key)
+        {
             return Err(Failure::new(
                 Code::Forbidden,
                 format!("only the app itself writes `{}`", request.key),

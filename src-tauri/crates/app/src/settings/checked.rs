@@ -95,6 +95,14 @@ pub(super) fn limit<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D
     })
 }
 
+/// A port that can be found again: 0 would be another one at every start.
+pub(super) fn port<'de, D: Deserializer<'de>>(from: D) -> Result<u16, D::Error> {
+    checked(from, |port: &u16| match port {
+        0 => Err("it must be a number from 1 to 65535".to_owned()),
+        _ => Ok(()),
+    })
+}
+
 /// Something that can be counted, nothing included.
 pub(super) fn amount<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     checked(from, |number: &f64| {

@@ -34,6 +34,7 @@ async fn main() -> Result<()> {
         claims_runs: false,
         asks_on_terminal: false,
         program: std::env::current_exe()?,
+        web_view: None,
     };
     let app = App::open(Environment::of_this_process(), surface, &[])?;
     let server = Server::new(Opening::now(Arc::clone(&app)));

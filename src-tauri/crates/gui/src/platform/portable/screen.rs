@@ -4,6 +4,13 @@ use xcap::{XCapError, XCapResult};
 
 use crate::{Capture, InputPoint, InputRect, Monitor, Screen, ScreenError, ScreenState, Window};
 
+#[cfg(target_os = "macos")]
+#[link(name = "CoreGraphics", kind = "framework")]
+unsafe extern "C" {
+    // CGWindow.h, macOS 10.15: whether this process may see other windows. It asks nobody.
+    safe fn CGPreflightScreenCaptureAccess() -> bool;
+}
+
 /// What can be seen through xcap.
 #[derive(Debug)]
 pub struct PortableScreen(());
@@ -12,8 +19,16 @@ impl PortableScreen {
     /// Checks that there is a screen.
     ///
     /// # Errors
-    /// [`ScreenError::NoDisplay`] when there is none.
+    /// [`ScreenError::NoDisplay`] when there is none, [`ScreenError::NotPermitted`] where the system
+    /// would show nothing but the wallpaper.
     pub fn open() -> Result<Self, ScreenError> {
+        #[cfg(target_os = "macos")]
+        if !CGPreflightScreenCaptureAccess() {
+            return Err(ScreenError::NotPermitted(
+                "allow it in System Settings, Privacy & Security, Screen & System Audio Recording"
+                    .into(),
+            ));
+        }
         let screen = Self(());
         let monitors = screen.monitors()?;
         if monitors.is_empty() {

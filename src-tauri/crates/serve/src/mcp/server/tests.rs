@@ -22,6 +22,7 @@ fn open(folder: &std::path::Path) -> Result<Arc<App>, Failure> {
         claims_runs: false,
         asks_on_terminal: false,
         program: folder.join("openspace"),
+        web_view: None,
     };
     App::open(environment, surface, &[])
 }

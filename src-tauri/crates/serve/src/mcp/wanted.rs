@@ -1,0 +1,254 @@
+//! The server of the app: there while the settings want it, where they want it. While they do not,
+//! nothing of it is.
+
+use std::{
+    io::ErrorKind,
+    net::{Ipv4Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
+
+use openspace_app::{App, TOKEN_FILE, rpc::agents::McpReport};
+use tokio_util::sync::CancellationToken;
+
+use super::{Listen, Opening, Server, listen};
+use crate::{Error, Listening, Token, http::bind};
+
+/// A port that is taken is tried again this often.
+const AGAIN: Duration = Duration::from_secs(5);
+/// Ports behind the one of the settings that are looked at for a free one.
+const BESIDE: u16 = 50;
+/// Whoever waits for an answer when the server ends gets it within this time; then connections are
+/// cut.
+const FAREWELL: Duration = Duration::from_millis(300);
+const CUT: Duration = Duration::from_secs(1);
+
+/// Serves other agents over HTTP while the settings want it, until `cancel`. Runs are never ended by it.
+pub async fn while_wanted(app: Arc<App>, cancel: CancellationToken) {
+    let mut settings = app.settings_followed();
+    let mut wanted = None;
+    let mut told = None;
+    let mut served = None;
+    loop {
+        let now = {
+            let mcp = &settings.borrow_and_update().values.mcp;
+            mcp.serve.then_some(mcp.port)
+        };
+        let ends = cancel.is_cancelled();
+        if now != wanted || ends {
+            if let Some(served) = served.take() {
+                Served::end(served).await;
+            }
+            if let (None, Some(port)) = (now, wanted) {
+                tell(&app, &mut told, port, McpReport::Off).await;
+            }
+            wanted = now;
+        }
+        if ends {
+            return;
+        }
+        if let (Some(port), None) = (wanted, &served) {
+            match Served::begin(&app, port).await {
+                Ok(begun) => {
+                    let url = format!("http://{}/mcp", begun.listening.address);
+                    tell(&app, &mut told, port, McpReport::Listening(url)).await;
+                    served = Some(begun);
+                }
+                Err(error) => tell(&app, &mut told, port, reason(&error, port).await).await,
+            }
+        }
+        let again = async {
+            match (wanted, &served) {
+                (Some(_), None) => tokio::time::sleep(AGAIN).await,
+                _ => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = cancel.cancelled() => {}
+            changed = settings.changed() => if changed.is_err() {
+                // The program, which is held here, outlives its settings.
+                return;
+            },
+            () = again => {}
+        }
+    }
+}
+
+/// A server that listens.
+struct Served {
+    server: Server,
+    listening: Listening,
+    cancel: CancellationToken,
+}
+
+impl Served {
+    async fn begin(app: &Arc<App>, port: u16) -> Result<Self, Error> {
+        let token = Token::kept(&app.paths.data.join(TOKEN_FILE))?;
+        let server = Server::new(Opening::now(Arc::clone(app)));
+        let cancel = CancellationToken::new();
+        let options = Listen {
+            address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+            token,
+            stateless: false,
+        };
+        let listening = listen(&server, Arc::clone(app), options, cancel.clone()).await?;
+        Ok(Self {
+            server,
+            listening,
+            cancel,
+        })
+    }
+
+    async fn end(self) {
+        self.server.close();
+        tokio::time::sleep(FAREWELL).await;
+        self.cancel.cancel();
+        if tokio::time::timeout(CUT, self.listening.ended())
+            .await
+            .is_err()
+        {
+            tracing::warn!("the server of other agents does not end");
+        }
+    }
+}
+
+/// Tells how it stands, once.
+async fn tell(app: &App, told: &mut Option<(u16, McpReport)>, port: u16, report: McpReport) {
+    let now = (port, report);
+    if told.as_ref() == Some(&now) {
+        return;
+    }
+    match &now.1 {
+        McpReport::Listening(url) => tracing::info!(url, "other agents can connect"),
+        McpReport::Off => tracing::info!("other agents can no longer connect"),
+        other => tracing::warn!(port, ?other, "other agents cannot connect"),
+    }
+    if let Err(failure) = app.report_mcp(port, now.1.clone()).await {
+        // The next change of anything tells it.
+        tracing::warn!(%failure, "telling how the server of other agents stands");
+        return;
+    }
+    *told = Some(now);
+}
+
+/// Why it does not listen, and what could be done.
+async fn reason(error: &Error, port: u16) -> McpReport {
+    let taken = |source: &std::io::Error| source.kind() == ErrorKind::AddrInUse;
+    match error {
+        Error::Listen { source, .. } if taken(source) => McpReport::PortTaken(free(port).await),
+        error => McpReport::Failed(error.to_string()),
+    }
+}
+
+/// The next port behind one that is taken, as far as there is a free one.
+async fn free(port: u16) -> Option<u16> {
+    for next in port.saturating_add(1)..=port.saturating_add(BESIDE) {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, next));
+        if bind(address).await.is_ok() {
+            return Some(next);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use openspace_app::{
+        Environment, InstanceKind, Surface,
+        rpc::agents::{McpServerView, McpState},
+    };
+    use tokio::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    const SOON: Duration = Duration::from_secs(20);
+
+    fn open(folder: &std::path::Path) -> Arc<App> {
+        let home = folder.display().to_string();
+        let environment: Environment = [("HOME", home.clone()), ("OPENSPACE_HOME", home)]
+            .into_iter()
+            .collect();
+        let surface = Surface {
+            kind: InstanceKind::Desktop,
+            claims_runs: true,
+            asks_on_terminal: false,
+            program: folder.join("openspace"),
+            web_view: None,
+        };
+        App::open(environment, surface, &[]).expect("it opens")
+    }
+
+    fn set(app: &App, text: &str) {
+        std::fs::write(&app.paths.config, text).expect("written");
+        app.reload_settings().expect("right");
+    }
+
+    async fn becomes(app: &App, state: McpState) -> McpServerView {
+        let begun = tokio::time::Instant::now();
+        loop {
+            let now = app.mcp_now().await.expect("told");
+            if now.state == state {
+                return now;
+            }
+            assert!(begun.elapsed() < SOON, "never {state:?}: {now:?}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    async fn answers(port: u16) -> bool {
+        TcpStream::connect(("127.0.0.1", port)).await.is_ok()
+    }
+
+    /// It is there as soon as the settings want it, where they want it, and gone once they do not;
+    /// a port of another program is told with one that is free, and taken once it is.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_server_follows_the_settings() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let app = open(folder.path());
+        let cancel = CancellationToken::new();
+        let serving = tokio::spawn(while_wanted(Arc::clone(&app), cancel.clone()));
+        let other = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
+        let taken = other.local_addr().expect("its address").port();
+        set(&app, &format!("[mcp]\nserve = true\nport = {taken}\n"));
+        let told = becomes(&app, McpState::PortTaken).await;
+        let free = told.free_port.expect("a free port");
+        assert!(free > taken);
+        drop(other);
+        let told = becomes(&app, McpState::Listening).await;
+        assert_eq!(told.url, Some(format!("http://127.0.0.1:{taken}/mcp")));
+        assert!(answers(taken).await);
+        set(&app, &format!("[mcp]\nserve = true\nport = {free}\n"));
+        let begun = tokio::time::Instant::now();
+        while !answers(free).await {
+            assert!(begun.elapsed() < SOON, "it does not move");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        assert!(!answers(taken).await, "it has moved");
+        set(&app, "");
+        becomes(&app, McpState::Off).await;
+        assert!(!answers(free).await, "it has ended");
+        set(&app, &format!("[mcp]\nserve = true\nport = {free}\n"));
+        becomes(&app, McpState::Listening).await;
+        let begun = tokio::time::Instant::now();
+        cancel.cancel();
+        serving.await.expect("it ends");
+        assert!(begun.elapsed() < Duration::from_secs(2));
+        assert!(!answers(free).await, "it ends with the app");
+    }
+
+    /// While nobody wants it there is no port, no token and nothing told.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nothing_is_made_before_it_is_wanted() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let app = open(folder.path());
+        let cancel = CancellationToken::new();
+        let serving = tokio::spawn(while_wanted(Arc::clone(&app), cancel.clone()));
+        set(&app, "[mcp]\nport = 8099\n");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert!(!app.paths.data.join(TOKEN_FILE).exists());
+        let last = app.store.read(|db| db.events().last_id()).await;
+        assert_eq!(last.expect("read"), 0);
+        cancel.cancel();
+        serving.await.expect("it ends");
+    }
+}
