@@ -87,10 +87,7 @@ async fn http(
     let path = app.paths.data.join(TOKEN_FILE);
     let token = Token::kept(&path).map_err(|error| unusable(&error))?;
     let mut requests = end_requests()?;
-    let listened = Arc::clone(&app);
-    let server = Server::telling(Opening::now(Arc::clone(&app)), move |client| {
-        listened.client_connected(&client)
-    });
+    let server = Server::of(&app);
     let cancel = CancellationToken::new();
     let options = Listen {
         address: SocketAddr::new(ip, port),

@@ -64,6 +64,8 @@ payload! {
         pub detail: Option<String>,
         /// The host it is about, where it is mended.
         pub host: Option<FindingHost>,
+        /// It is as it should be once the app is started again.
+        pub needs_restart: bool,
     }
 
     /// A host that a finding is about.
@@ -72,8 +74,6 @@ payload! {
         pub host: String,
         /// One of its files, where that is not the person's own.
         pub file: Option<String>,
-        /// It is as it should be once the app is started again.
-        pub needs_restart: bool,
     }
 
     /// What a report would hold.

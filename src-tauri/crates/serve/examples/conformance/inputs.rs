@@ -38,11 +38,11 @@ pub(crate) async fn form(
     };
     match context.peer.create_elicitation(params).await {
         Ok(answer) => {
-            let content = answer.content.unwrap_or(Value::Null);
+            let filled = answer.content.unwrap_or(Value::Null);
             let action = json!(answer.action);
             let action = action.as_str().unwrap_or_default();
             said(format!(
-                "Elicitation completed: User response: action={action}, content={content}"
+                "Elicitation completed: User response: action={action}, filled={content}"
             ))
         }
         Err(error) => failed(error),

@@ -8,7 +8,7 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use openspace_app::{Approval, ApprovalId, Code, Failure, hosts::Introduction};
+use openspace_app::{App, Approval, ApprovalId, Code, Failure, hosts::Introduction};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -68,6 +68,14 @@ impl Server {
         tell: impl Fn(Introduction) -> Result<(), Failure> + Send + Sync + 'static,
     ) -> Self {
         Self::with(opening, Introduced::to(tell))
+    }
+
+    /// For an app that is open already, which keeps who connects.
+    pub fn of(app: &Arc<App>) -> Self {
+        let keeps = Arc::clone(app);
+        Self::telling(Opening::now(Arc::clone(app)), move |client| {
+            keeps.client_connected(&client)
+        })
     }
 
     fn with(opening: Opening, introduced: Introduced) -> Self {

@@ -11,7 +11,7 @@ use std::{
 use openspace_app::{App, TOKEN_FILE, rpc::agents::McpReport};
 use tokio_util::sync::CancellationToken;
 
-use super::{Listen, Opening, Server, listen};
+use super::{Listen, Server, listen};
 use crate::{Error, Listening, Token, http::bind};
 
 /// A port that is taken is tried again this often.
@@ -84,7 +84,7 @@ struct Served {
 impl Served {
     async fn begin(app: &Arc<App>, port: u16) -> Result<Self, Error> {
         let token = Token::kept(&app.paths.data.join(TOKEN_FILE))?;
-        let server = Server::new(Opening::now(Arc::clone(app)));
+        let server = Server::of(app);
         let cancel = CancellationToken::new();
         let options = Listen {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
