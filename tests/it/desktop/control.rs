@@ -23,7 +23,8 @@ fn clicks_the_pill() -> Script {
     Script::decide(|seen: &SeenRequest| {
         let pill = seen
             .find_area(NEUTRAL, 3)
-            .filter(|area| area.width > 150 && area.height > 20);
+            // Not the main window, which is painted over, too.
+            .filter(|area| area.width > 150 && (20..200).contains(&area.height));
         match (seen.turns(), pill) {
             (0, _) => Turn::screenshot(),
             (turn, _) if seen.mentions("are off limits") => {

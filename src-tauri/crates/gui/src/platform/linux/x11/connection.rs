@@ -31,7 +31,9 @@ x11rb::atom_manager! {
         _NET_ACTIVE_WINDOW,
         _NET_SUPPORTING_WM_CHECK,
         _NET_WM_NAME,
+        _NET_WM_OPAQUE_REGION,
         _NET_WM_PING,
+        _NET_WM_WINDOW_OPACITY,
     }
 }
 
