@@ -9,7 +9,7 @@ use openspace_testkit::{
     wait::poll,
 };
 
-use super::{SOON, end, queue, rig, start, store, wait_status};
+use super::{FREE, SOON, end, queue, rig, start, store, wait_status};
 
 /// The colour of control, and that of the window that is clicked.
 const CONTROL: [u8; 3] = [0x9A, 0x34, 0x12];
@@ -49,15 +49,7 @@ fn clicks_are_pointed_out_to_the_person_only() {
     let rig = rig(script);
     let app = start(&rig);
     let target = RawTarget::start(rig.screen(), Window::new(TARGET)).expect("a window");
-    let allow = [
-        "--backends",
-        "gui",
-        "--allow",
-        "gui:*",
-        "--preset",
-        "hands-off",
-    ];
-    queue(&rig, "Click", &allow);
+    queue(&rig, "Click", &FREE);
     let seen = poll(SOON, || {
         let picture = rig.screen().screenshot().ok()?;
         (picture.get_pixel(ON_IT.0, ON_IT.1).0 == CONTROL).then_some(picture)
@@ -83,7 +75,6 @@ fn clicks_are_pointed_out_to_the_person_only() {
             }
         }
         for result in request.results() {
-            // Our own window, above the target, shows the run going on.
             let change = result.text.split_once("Changed: ");
             let lowest = change.and_then(|(_, change)| {
                 let (_, lowest) = change.lines().next()?.rsplit_once(" to ")?;
