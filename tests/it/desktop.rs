@@ -15,6 +15,7 @@ use rustix::process::Signal;
 
 use crate::rig::Rig;
 
+mod aside;
 mod control;
 mod driver;
 mod first;
