@@ -31,19 +31,19 @@ const ON_IT: (u32, u32) = (322, 830);
 fn clicks_are_pointed_out_to_the_person_only() {
     let script = Script::decide(|seen: &SeenRequest| match seen.turns() {
         0 => Turn::screenshot(),
-        turn if turn <= 3 => {
+        // One more without an effect, and the run would count as stuck.
+        turn if turn <= 2 => {
             let picture = seen
                 .newest_image()
                 .map_or(WIDTH, |it| f64::from(it.width()));
             let sent = |at: i32| (f64::from(at) * picture / WIDTH) as i32;
-            // Another action in between, so that nothing counts as stuck.
             Turn::calls([
                 Call::click_at((sent(CLICK.0), sent(CLICK.1))),
                 Call::point_at("mouse_move", (sent(CLICK.0), sent(CLICK.1) - turn as i32)),
             ])
         }
         // Who has changed nothing looks before it says that it is done.
-        4 => Turn::screenshot(),
+        3 => Turn::screenshot(),
         _ => Turn::done("Clicked."),
     });
     let rig = rig(script);
@@ -59,7 +59,7 @@ fn clicks_are_pointed_out_to_the_person_only() {
     assert_ne!(middle, CONTROL, "its middle is free");
     let run = wait_status(&store(&rig), RunStatus::Done);
     assert!(run.outcome.is_some());
-    assert_eq!(target.clicks().len(), 3, "every click went through it");
+    assert_eq!(target.clicks().len(), 2, "every click went through it");
     for request in rig.server.requests() {
         let Some(picture) = request.newest_image() else {
             continue;
@@ -75,17 +75,7 @@ fn clicks_are_pointed_out_to_the_person_only() {
             }
         }
         for result in request.results() {
-            let change = result.text.split_once("Changed: ");
-            let lowest = change.and_then(|(_, change)| {
-                let (_, lowest) = change.lines().next()?.rsplit_once(" to ")?;
-                lowest.trim_end_matches('.').parse::<f64>().ok()
-            });
-            let top = f64::from(TARGET.y) * scale;
-            assert!(
-                change.is_none() || lowest.is_some_and(|lowest| lowest < top),
-                "{}",
-                result.text
-            );
+            assert!(!result.text.contains("Changed: "), "{}", result.text);
         }
     }
     drop(target);

@@ -184,7 +184,7 @@ fn cover(capture: &mut Capture, area: PhysicalRect, thin: bool) {
         .flatten();
     for y in top..bottom {
         let place = |x: usize| (y * width + x) * 4;
-        let beside = |x: usize| match (row, column) {
+        let source = |x: usize| match (row, column) {
             (Some(row), None) => Some((x, row)),
             (_, Some(column)) => Some((column, y)),
             (None, None) => None,
@@ -196,7 +196,7 @@ fn cover(capture: &mut Capture, area: PhysicalRect, thin: bool) {
             continue;
         }
         for x in left..right {
-            if let Some((from, line)) = beside(x) {
+            if let Some((from, line)) = source(x) {
                 let colour = pixel(capture, width, from, line);
                 capture.bgrx[place(x)..place(x + 1)].copy_from_slice(&colour);
             }

@@ -13,7 +13,7 @@ use crate::{
 
 /// So long it is announced that a run takes control: the window is gone when the run begins to act,
 /// half a second later.
-const ANNOUNCED: Duration = Duration::from_millis(1_000);
+const ANNOUNCED: Duration = Duration::from_secs(1);
 /// A window manager that has not minimised it by then does not.
 const OBEYED: Duration = Duration::from_secs(2);
 
