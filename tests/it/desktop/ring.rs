@@ -42,8 +42,8 @@ fn clicks_are_pointed_out_to_the_person_only() {
                 Call::point_at("mouse_move", (sent(CLICK.0), sent(CLICK.1) - turn as i32)),
             ])
         }
-        // Who has changed nothing looks before it says that it is done.
-        3 => Turn::screenshot(),
+        // Who has changed nothing and says that it is done is told to look first.
+        4 => Turn::screenshot(),
         _ => Turn::done("Clicked."),
     });
     let rig = rig(script);
