@@ -182,6 +182,7 @@ fn cover(capture: &mut Capture, area: PhysicalRect, thin: bool) {
     let column = (thin && area.width <= THIN)
         .then(|| beside(left, right, width))
         .flatten();
+    let grey = NEUTRAL.repeat(right - left);
     for y in top..bottom {
         let place = |x: usize| (y * width + x) * 4;
         let source = |x: usize| match (row, column) {
@@ -190,9 +191,7 @@ fn cover(capture: &mut Capture, area: PhysicalRect, thin: bool) {
             (None, None) => None,
         };
         if row.or(column).is_none() {
-            let line = &mut capture.bgrx[place(left)..place(right)];
-            line.chunks_exact_mut(4)
-                .for_each(|pixel| pixel.copy_from_slice(&NEUTRAL));
+            capture.bgrx[place(left)..place(right)].copy_from_slice(&grey);
             continue;
         }
         for x in left..right {

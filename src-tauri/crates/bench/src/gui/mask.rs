@@ -24,8 +24,10 @@ pub(crate) fn measure(screen: &TestScreen, effort: Effort, report: &mut Report) 
     let folder = tempfile::tempdir()?;
     let store = Store::open(folder.path())?;
     let _alive = register(&store)?;
-    let app = Rect::new(320, 120, 1280, 832);
-    let _app = RawTarget::start(screen, Window::new(app))?;
+    let mut app = Window::new(Rect::new(320, 120, 1280, 832));
+    // What the window manager does not manage stays above all that it does.
+    app.unmanaged = false;
+    let _app = RawTarget::start(screen, app)?;
     let _other = GtkTarget::start(screen)?;
     let own = super::open(screen)?;
     let monitor = primary(&*own.screen)?;
