@@ -1,7 +1,7 @@
 //! What the desk asks of the toolkit.
 
 use openspace_app::{
-    desk::{Ask, Face, PillView, Place, Then, Told, TrayView},
+    desk::{Area, Ask, Face, PillView, Place, Then, Told, TrayView},
     rpc::desktop::HotkeyName,
 };
 use tauri::{AppHandle, Manager as _, Wry};
@@ -11,7 +11,7 @@ use tauri_plugin_global_shortcut::{
 };
 use tauri_plugin_notification::NotificationExt as _;
 
-use super::{pill, quick, tray, updater, window};
+use super::{pill, quick, tray, tried, updater, window};
 
 /// The toolkit.
 pub(crate) struct Tauri(pub(crate) AppHandle);
@@ -48,20 +48,24 @@ impl Face for Tauri {
         window::place(&window::main(&self.0)?).ok()
     }
 
+    fn seen(&self) -> Option<Area> {
+        window::seen(&window::main(&self.0)?).unwrap_or_default()
+    }
+
+    fn minimise(&self, away: bool) {
+        window::minimise(&self.0, away);
+    }
+
     fn turn_quick(&self) {
         quick::turn(&self.0);
     }
 
     fn show_tray(&self, tray: &TrayView) {
-        if let Err(error) = tray::update(&self.0, tray) {
-            tracing::warn!(%error, "changing the tray");
-        }
+        tried(tray::update(&self.0, tray), "changing the tray");
     }
 
     fn show_pill(&self, pill: &PillView, kept: Option<(f64, f64)>) {
-        if let Err(error) = pill::show(&self.0, pill, kept) {
-            tracing::warn!(%error, "showing the pill");
-        }
+        tried(pill::show(&self.0, pill, kept), "showing the pill");
     }
 
     fn take_pill(&self) -> Option<(f64, f64)> {

@@ -36,9 +36,7 @@ pub(crate) fn watch(desk: &Arc<Desk>, window: &WebviewWindow) {
             Propagation::Proceed
         });
     });
-    if let Err(error) = watched {
-        tracing::warn!(%error, "who presses in a window is not told");
-    }
+    super::tried(watched, "who presses in a window is not told");
 }
 
 #[cfg(not(target_os = "linux"))]

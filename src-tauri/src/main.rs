@@ -149,6 +149,13 @@ fn run(started: Instant, arguments: &[String]) -> Result<(), String> {
     Ok(())
 }
 
+/// Tells the log of what did not work and is not needed to go on.
+fn tried<E: std::fmt::Display>(done: Result<(), E>, what: &'static str) {
+    if let Err(error) = done {
+        tracing::warn!(%error, "{what}");
+    }
+}
+
 /// The opened program, where it could be opened.
 fn desk(app: &impl Manager<Wry>) -> Option<Arc<Desk>> {
     app.try_state::<Arc<Desk>>().map(|desk| Arc::clone(&desk))
@@ -181,9 +188,7 @@ fn begin(app: &AppHandle, desk: &Arc<Desk>, page: Option<&str>) {
     if let Err(error) = window::open(app, desk, page) {
         tracing::error!(%error, "the window does not open");
     }
-    if let Err(error) = tray::show(app, desk) {
-        tracing::warn!(%error, "there is no tray");
-    }
+    tried(tray::show(app, desk), "there is no tray");
     updater::prepare(app);
     desk.begin(openspace_serve::mcp::while_wanted);
 }

@@ -99,13 +99,7 @@ pub(crate) fn take(app: &AppHandle) -> tauri::Result<Option<(f64, f64)>> {
 }
 
 fn physical(monitor: &Monitor) -> Area {
-    let (at, size) = (monitor.position().cast(), monitor.size().cast());
-    Area {
-        x: at.x,
-        y: at.y,
-        width: size.width,
-        height: size.height,
-    }
+    Area::new((*monitor.position()).into(), (*monitor.size()).into())
 }
 
 fn shown(app: &AppHandle) -> MutexGuard<'_, (String, bool)> {

@@ -34,17 +34,13 @@ pub(crate) fn turn(app: &AppHandle) {
     if window.is_some_and(|window| window.is_focused().unwrap_or_default()) {
         return hide(app);
     }
-    if let Err(error) = show(app) {
-        tracing::warn!(%error, "the quick window does not open");
-    }
+    super::tried(show(app), "the quick window does not open");
 }
 
 /// Takes it away; what had the focus before has it again.
 pub(crate) fn hide(app: &AppHandle) {
-    if let Some(window) = app.get_webview_window(desk::QUICK)
-        && let Err(error) = window.hide()
-    {
-        tracing::warn!(%error, "hiding the quick window");
+    if let Some(window) = app.get_webview_window(desk::QUICK) {
+        super::tried(window.hide(), "hiding the quick window");
     }
 }
 

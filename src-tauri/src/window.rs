@@ -99,9 +99,7 @@ pub(crate) fn open(app: &AppHandle, desk: &Arc<Desk>, page: Option<&str>) -> tau
         if let WindowEvent::CloseRequested { api, .. } = event {
             api.prevent_close();
             desk.hidden();
-            if let Err(error) = shown.hide() {
-                tracing::warn!(%error, "hiding the window");
-            }
+            super::tried(shown.hide(), "hiding the window");
         }
     });
     Ok(())
@@ -123,9 +121,7 @@ pub(crate) fn focus(app: &AppHandle, page: Option<&str>) {
         let to = json!(format!("#{page}"));
         brought = brought.and_then(|()| window.eval(format!("location.hash = {to}")));
     }
-    if let Err(error) = brought {
-        tracing::warn!(%error, "bringing the window to the front");
-    }
+    super::tried(brought, "bringing the window to the front");
 }
 
 /// Where a window is, logical pixels.
@@ -142,14 +138,28 @@ pub(crate) fn place(window: &WebviewWindow) -> tauri::Result<Place> {
     })
 }
 
+/// Where a window is seen, pixels; none while it is hidden or minimised.
+pub(crate) fn seen(window: &WebviewWindow) -> tauri::Result<Option<Area>> {
+    if !window.is_visible()? || window.is_minimized()? {
+        return Ok(None);
+    }
+    let area = Area::new(window.outer_position()?.into(), window.outer_size()?.into());
+    Ok(Some(area))
+}
+
+/// Minimises the main window, or takes that back.
+pub(crate) fn minimise(app: &AppHandle, away: bool) {
+    let Some(window) = main(app) else { return };
+    let done = if away {
+        window.minimize()
+    } else {
+        window.unminimize()
+    };
+    super::tried(done, "minimising the window");
+}
+
 fn logical(monitor: &Monitor) -> Area {
     let scale = monitor.scale_factor();
-    let at = monitor.position().to_logical(scale);
-    let size = monitor.size().to_logical(scale);
-    Area {
-        x: at.x,
-        y: at.y,
-        width: size.width,
-        height: size.height,
-    }
+    let at = monitor.position().to_logical::<f64>(scale);
+    Area::new(at.into(), monitor.size().to_logical::<f64>(scale).into())
 }

@@ -7,7 +7,8 @@ use openspace_app::{InstanceKind, Run, RunFilter, RunStatus, Store};
 use openspace_testkit::{
     cli::{Program, Running},
     model::{Script, SeenRequest, Turn},
-    screen::Options,
+    screen::{Options, Rect},
+    spawn::Spawned,
     wait::poll,
 };
 use rustix::process::Signal;
@@ -15,6 +16,7 @@ use rustix::process::Signal;
 use crate::rig::Rig;
 
 mod agents;
+mod aside;
 mod control;
 mod diagnose;
 mod driver;
@@ -32,6 +34,16 @@ const DESKTOP: &str = env!("CARGO_BIN_EXE_openspace-desktop");
 const SOON: Duration = Duration::from_secs(60);
 /// The invisible characters around the name in every title of ours.
 const MARKER: &str = "\u{2060}OpenSpace\u{2060}";
+
+/// What a run on the screen may do without a question.
+const FREE: [&str; 6] = [
+    "--backends",
+    "gui",
+    "--allow",
+    "gui:*",
+    "--preset",
+    "hands-off",
+];
 
 /// A screen with a session bus, as a desktop has.
 fn rig(script: impl Into<Script>) -> Rig {
@@ -131,4 +143,32 @@ fn shown(rig: &Rig, title: &str) -> Vec<String> {
     let found = xdotool(rig, &["search", "--onlyvisible", "--name", title]);
     let found = found.unwrap_or_default();
     found.lines().map(str::to_owned).collect()
+}
+
+/// Another program with the focus, and its window.
+fn elsewhere(rig: &Rig) -> (Spawned, String) {
+    let terminal = rig
+        .screen()
+        .run("xterm", &["-title", "elsewhere"])
+        .expect("xterm");
+    let window = poll(SOON, || shown(rig, "elsewhere").pop()).expect("another window");
+    xdotool(rig, &["windowactivate", "--sync", &window]).expect("activated");
+    (terminal, window)
+}
+
+/// Numbers that xdotool told about something: of each name one.
+fn numbers<const N: usize>(told: &str, names: [&str; N]) -> Option<[i32; N]> {
+    let mut numbers = [0; N];
+    for (number, name) in numbers.iter_mut().zip(names) {
+        let of_name = |line: &'_ str| Some(line.strip_prefix(name)?.strip_prefix('=')?.parse());
+        *number = told.lines().find_map(of_name)?.ok()?;
+    }
+    Some(numbers)
+}
+
+/// Where a window is, while it is there.
+fn place(rig: &Rig, window: &str) -> Option<Rect> {
+    let told = xdotool(rig, &["getwindowgeometry", "--shell", window])?;
+    let [x, y, width, height] = numbers(&told, ["X", "Y", "WIDTH", "HEIGHT"])?;
+    Some(Rect::new(x, y, width as u32, height as u32))
 }

@@ -1,5 +1,7 @@
 //! Screens that are not there.
 
+use std::{net::TcpListener, time::Instant};
+
 use openspace_testkit::{
     Program,
     cli::Output,
@@ -60,6 +62,29 @@ fn a_display_that_is_not_there() {
     );
     assert!(asked.tool("computer").is_none(), "and not offered it");
     assert_store_is_whole(&rig, &["done", "failed"]);
+    rig.finish();
+}
+
+/// A display that lets everybody in and answers nobody is told, and waited for no longer than that takes.
+#[test]
+fn a_display_that_is_frozen() {
+    // Display `n` of a machine is its port 6000 + n.
+    let frozen = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let port = frozen.local_addr().expect("its address").port();
+    let display = format!("127.0.0.1:{}", port - 6_000);
+    let told = format!("the display `{display}` does not answer");
+    let rig = Rig::headless(vec![Turn::done("Without.")]);
+    let begun = Instant::now();
+    let doctor = rig
+        .openspace(&["doctor", "--json"])
+        .env("DISPLAY", &display);
+    let doctor = doctor.run().expect("the program runs");
+    assert!(doctor.stdout.contains(&told), "{doctor:?}");
+    let shell = ["--backends", "gui,shell"];
+    let output = run_on(&rig, &[("DISPLAY", &display)], &shell);
+    assert_eq!(output.stdout, "Without.\n", "{output:?}");
+    assert!(output.stderr.contains(&told), "{output:?}");
+    assert!(begun.elapsed() < LIMIT / 2, "{:?}", begun.elapsed());
     rig.finish();
 }
 

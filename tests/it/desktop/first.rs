@@ -10,21 +10,14 @@ use openspace_testkit::{
 };
 use serde_json::json;
 
-use super::{SOON, driver::Driver, end, queue, rig, shown, start, store, wait_status, xdotool};
+use super::{
+    FREE, SOON, driver::Driver, elsewhere, end, numbers, queue, rig, shown, start, store,
+    wait_status, xdotool,
+};
 use crate::rig::Rig;
 
 /// Title of pill and frame.
 const CONTROL: &str = "OpenSpace\u{2060} control";
-/// What the run may do without a question.
-const FREE: [&str; 6] = [
-    "--backends",
-    "gui",
-    "--allow",
-    "gui:*",
-    "--preset",
-    "hands-off",
-];
-
 /// Looks, then moves the pointer again and again.
 fn moves() -> Script {
     Script::decide(|seen: &SeenRequest| match seen.turns() {
@@ -38,11 +31,9 @@ fn moves() -> Script {
 /// Where the pointer is.
 fn pointer(rig: &Rig) -> (i32, i32) {
     let told = xdotool(rig, &["getmouselocation", "--shell"]).expect("a place");
-    let value = |name: &str| {
-        let line = told.lines().find_map(|line| line.strip_prefix(name));
-        line.and_then(|line| line.parse().ok()).expect("a number")
-    };
-    (value("X="), value("Y="))
+    numbers(&told, ["X", "Y"])
+        .map(|[x, y]| (x, y))
+        .expect("numbers")
 }
 
 /// A press of the stop key anywhere is heard, shown by the page that asks for it, and kept.
@@ -64,12 +55,7 @@ fn a_press_of_the_stop_key_proves_it() {
         );
     };
     check("unproven");
-    let _terminal = rig
-        .screen()
-        .run("xterm", &["-title", "elsewhere"])
-        .expect("xterm");
-    let other = poll(SOON, || shown(&rig, "elsewhere").pop()).expect("another window");
-    xdotool(&rig, &["windowactivate", "--sync", &other]).expect("activated");
+    let (_terminal, _) = elsewhere(&rig);
     xdotool(&rig, &["key", "ctrl+alt+period"]).expect("pressed");
     driver.wait("return document.body.innerText.includes('It works.')");
     check("heard");

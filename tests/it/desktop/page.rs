@@ -5,8 +5,8 @@ use openspace_testkit::{Program, TestHome, model::Turn, wait::poll};
 use serde_json::{Value, json};
 
 use super::{
-    DESKTOP, MARKER, SOON, assert_by_the_app, driver::Driver, end, endless, program, queue, rig,
-    runs, shown, start, store, wait_status, xdotool,
+    DESKTOP, MARKER, SOON, assert_by_the_app, driver::Driver, elsewhere, end, endless, program,
+    queue, rig, runs, shown, start, store, wait_status, xdotool,
 };
 
 /// The app starts, paints, and its page reaches the core and nothing else.
@@ -165,12 +165,7 @@ fn the_stop_key_works_while_the_page_hangs() {
     );
     let store = store(&rig);
     wait_status(&store, RunStatus::Running);
-    let _terminal = rig
-        .screen()
-        .run("xterm", &["-title", "elsewhere"])
-        .expect("xterm");
-    let other = poll(SOON, || shown(&rig, "elsewhere").pop()).expect("another window");
-    xdotool(&rig, &["windowactivate", "--sync", &other]).expect("activated");
+    let (_terminal, _) = elsewhere(&rig);
     driver.run(
         "setTimeout(() => { const end = Date.now() + 10000; while (Date.now() < end); window.free = Date.now(); }, 50)",
     );

@@ -15,7 +15,9 @@ use openspace_testkit::{
 };
 use serde_json::json;
 
-use super::{SOON, driver::Driver, end, queue, rig, shown, start, store, wait_status, xdotool};
+use super::{
+    SOON, driver::Driver, end, place, queue, rig, shown, start, store, wait_status, xdotool,
+};
 use crate::rig::Rig;
 
 /// Title of pill and frame.
@@ -55,18 +57,9 @@ fn writes(path: &std::path::Path) -> Call {
 
 /// The pill, where it is shown.
 fn pill(rig: &Rig) -> Option<Rect> {
-    shown(rig, CONTROL).iter().find_map(|window| {
-        let told = xdotool(rig, &["getwindowgeometry", "--shell", window])?;
-        let value = |name: &str| {
-            let line = told.lines().find_map(|line| line.strip_prefix(name))?;
-            line.parse::<i32>().ok()
-        };
-        let (width, height) = (value("WIDTH=")?, value("HEIGHT=")?);
-        (width == 320).then(|| {
-            let (x, y) = (value("X=").unwrap_or(0), value("Y=").unwrap_or(0));
-            Rect::new(x, y, width as u32, height as u32)
-        })
-    })
+    let windows = shown(rig, CONTROL);
+    let mut places = windows.iter().filter_map(|window| place(rig, window));
+    places.find(|place| place.width == 320)
 }
 
 /// The pill with a question in it.

@@ -7,23 +7,13 @@ use openspace_testkit::{
 };
 
 use super::{
-    SOON, assert_by_the_app, end, queue, rig, runs, shown, start, store, wait_status, xdotool,
+    SOON, assert_by_the_app, elsewhere, end, place, queue, rig, runs, shown, start, store,
+    wait_status, xdotool,
 };
 use crate::rig::Rig;
 
 const TITLE: &str = "OpenSpace\u{2060} New task";
 const KEYS: &str = "ctrl+alt+space";
-
-/// Another program with the focus; its window.
-fn elsewhere(rig: &Rig) -> (openspace_testkit::spawn::Spawned, String) {
-    let terminal = rig
-        .screen()
-        .run("xterm", &["-title", "elsewhere"])
-        .expect("xterm");
-    let window = poll(SOON, || shown(rig, "elsewhere").pop()).expect("another window");
-    xdotool(rig, &["windowactivate", "--sync", &window]).expect("activated");
-    (terminal, window)
-}
 
 fn focused(rig: &Rig) -> Option<String> {
     xdotool(rig, &["getwindowfocus"]).map(|window| window.trim().to_owned())
@@ -111,11 +101,7 @@ fn what_is_missing_is_told() {
     app.wait_for("first paint", SOON).expect("it paints");
     let (_terminal, _) = elsewhere(&rig);
     let window = open(&rig);
-    let height = || {
-        let told = xdotool(&rig, &["getwindowgeometry", "--shell", &window])?;
-        let height = told.lines().find_map(|line| line.strip_prefix("HEIGHT="))?;
-        height.parse::<u32>().ok()
-    };
+    let height = || place(&rig, &window).map(|place| place.height);
     xdotool(&rig, &["type", "--delay", "20", "Tidy up"]).expect("typed");
     // One line and the foot take 110 pixels; what is missing takes two lines more at least.
     let one_line = poll(SOON, || height().filter(|height| *height < 130));
@@ -145,15 +131,7 @@ fn no_picture_has_the_quick_window() {
     let (_terminal, _) = elsewhere(&rig);
     let window = open(&rig);
     xdotool(&rig, &["type", "--delay", "20", "A private word"]).expect("typed");
-    let told = xdotool(&rig, &["getwindowgeometry", "--shell", &window]).expect("its place");
-    let value = |name: &str| -> u32 {
-        let line = told.lines().find_map(|line| line.strip_prefix(name));
-        line.and_then(|value| value.parse().ok()).expect("a number")
-    };
-    let (x, y) = (
-        value("X=") + value("WIDTH=") / 2,
-        value("Y=") + value("HEIGHT=") / 2,
-    );
+    let (x, y) = place(&rig, &window).expect("its place").centre();
     queue(&rig, "Look", &["--allow", "gui:*", "--preset", "hands-off"]);
     wait_status(&store(&rig), RunStatus::Done);
     let request = rig.server.requests().pop().expect("a request");

@@ -9,7 +9,7 @@ use openspace_testkit::{
     wait::poll,
 };
 
-use super::{SOON, end, queue, rig, start, store, wait_status};
+use super::{FREE, SOON, end, queue, rig, start, store, wait_status};
 
 /// The colour of control, and that of the window that is clicked.
 const CONTROL: [u8; 3] = [0x9A, 0x34, 0x12];
@@ -31,33 +31,25 @@ const ON_IT: (u32, u32) = (322, 830);
 fn clicks_are_pointed_out_to_the_person_only() {
     let script = Script::decide(|seen: &SeenRequest| match seen.turns() {
         0 => Turn::screenshot(),
-        turn if turn <= 3 => {
+        // One more without an effect, and the run would count as stuck.
+        turn if turn <= 2 => {
             let picture = seen
                 .newest_image()
                 .map_or(WIDTH, |it| f64::from(it.width()));
             let sent = |at: i32| (f64::from(at) * picture / WIDTH) as i32;
-            // Another action in between, so that nothing counts as stuck.
             Turn::calls([
                 Call::click_at((sent(CLICK.0), sent(CLICK.1))),
                 Call::point_at("mouse_move", (sent(CLICK.0), sent(CLICK.1) - turn as i32)),
             ])
         }
-        // Who has changed nothing looks before it says that it is done.
+        // Who has changed nothing and says that it is done is told to look first.
         4 => Turn::screenshot(),
         _ => Turn::done("Clicked."),
     });
     let rig = rig(script);
     let app = start(&rig);
     let target = RawTarget::start(rig.screen(), Window::new(TARGET)).expect("a window");
-    let allow = [
-        "--backends",
-        "gui",
-        "--allow",
-        "gui:*",
-        "--preset",
-        "hands-off",
-    ];
-    queue(&rig, "Click", &allow);
+    queue(&rig, "Click", &FREE);
     let seen = poll(SOON, || {
         let picture = rig.screen().screenshot().ok()?;
         (picture.get_pixel(ON_IT.0, ON_IT.1).0 == CONTROL).then_some(picture)
@@ -67,7 +59,7 @@ fn clicks_are_pointed_out_to_the_person_only() {
     assert_ne!(middle, CONTROL, "its middle is free");
     let run = wait_status(&store(&rig), RunStatus::Done);
     assert!(run.outcome.is_some());
-    assert_eq!(target.clicks().len(), 3, "every click went through it");
+    assert_eq!(target.clicks().len(), 2, "every click went through it");
     for request in rig.server.requests() {
         let Some(picture) = request.newest_image() else {
             continue;
@@ -83,18 +75,7 @@ fn clicks_are_pointed_out_to_the_person_only() {
             }
         }
         for result in request.results() {
-            // Our own window, above the target, shows the run going on.
-            let change = result.text.split_once("Changed: ");
-            let lowest = change.and_then(|(_, change)| {
-                let (_, lowest) = change.lines().next()?.rsplit_once(" to ")?;
-                lowest.trim_end_matches('.').parse::<f64>().ok()
-            });
-            let top = f64::from(TARGET.y) * scale;
-            assert!(
-                change.is_none() || lowest.is_some_and(|lowest| lowest < top),
-                "{}",
-                result.text
-            );
+            assert!(!result.text.contains("Changed: "), "{}", result.text);
         }
     }
     drop(target);

@@ -1,5 +1,5 @@
-//! What shows on the person's display that a run has control: the frame, what is hidden from the
-//! model, and the moment's warning before the first time.
+//! What shows on the person's display that a run has control: the frame, the ring, and the moment's
+//! warning before the first time.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -7,13 +7,12 @@ use std::{
 };
 
 use openspace_agent::Control;
-use openspace_gui::{InputRect, Masks, Screen, TargetRing, platform};
+use openspace_gui::{InputRect, TargetRing, platform};
 use openspace_store::{InstanceKind, Store};
 
 use crate::{App, Code, Failure, MARKER, RunSpec, control::COUNTDOWN, failure::Result};
 
-/// Title of the pill and the frame. Runners know what to leave out of pictures by its beginning, see
-/// [`is_overlay`].
+/// Title of the pill and the frame, for whoever lists windows.
 pub const CONTROL_TITLE: &str = "\u{2060}OpenSpace\u{2060} control";
 /// `control` of the light tokens in ui/src/styles/tokens.json.
 #[cfg(target_os = "linux")]
@@ -21,6 +20,8 @@ const COLOUR: u32 = 0x9A_34_12;
 
 /// The frame around the monitor that a run controls; dropping it takes it away.
 pub struct ControlFrame {
+    /// The monitor.
+    pub(crate) monitor: InputRect,
     #[cfg(target_os = "linux")]
     edges: platform::EdgeFrame,
 }
@@ -67,6 +68,7 @@ fn show(options: &platform::Options, monitor: Option<&str>) -> Result<ControlFra
         CONTROL_TITLE,
     );
     Ok(ControlFrame {
+        monitor: monitor.area,
         edges: edges.map_err(|error| no_screen(&error))?,
     })
 }
@@ -77,14 +79,6 @@ fn show(_options: &platform::Options, _monitor: Option<&str>) -> Result<ControlF
         Code::Unavailable,
         "the frame around the controlled monitor exists under X11 only",
     ))
-}
-
-/// Whether a title is that of a window that no picture shows: the marker, a space, and what it is for.
-/// The titles of pages end with the marker.
-pub(crate) fn is_overlay(title: &str) -> bool {
-    title
-        .strip_prefix(MARKER)
-        .is_some_and(|rest| rest.starts_with(' '))
 }
 
 /// The ring around the place of the next click on a display, seen where an app shows the rest.
@@ -113,35 +107,8 @@ pub(crate) fn ring(_app: &App, _display: &str) -> Option<Arc<TargetRing>> {
     None
 }
 
-/// What pictures of a display leave out: the pill, the frame, the quick window and the rings of other
-/// runs. Other programs cannot hide by such a title, because the window's process must be one of ours.
-/// `ring` is the window of the run's own ring, which is left out by itself.
-pub(crate) fn masks(store: Store, display: String, ring: Option<u64>) -> Masks {
-    Arc::new(move |screen: &dyn Screen| {
-        let pids = ours_on(&store, &display, |_| true);
-        if pids.is_empty() {
-            return Vec::new();
-        }
-        let windows = screen.windows().unwrap_or_else(|error| {
-            tracing::warn!(%error, "asking for our windows");
-            Vec::new()
-        });
-        let ours = windows.into_iter().filter(|window| {
-            is_overlay(&window.title)
-                && window.pid.is_some_and(|pid| pids.contains(&pid))
-                && ring != Some(window.id)
-        });
-        ours.map(|window| window.area).collect::<Vec<InputRect>>()
-    })
-}
-
 /// The processes of apps with a window on a display.
 fn apps_on(store: &Store, display: &str) -> Vec<u32> {
-    ours_on(store, display, |kind| kind == InstanceKind::Desktop)
-}
-
-/// Our processes of some kinds on a display.
-fn ours_on(store: &Store, display: &str, kinds: impl Fn(InstanceKind) -> bool) -> Vec<u32> {
     let alive = store.read_blocking(|db| db.instances().alive());
     let alive = alive.unwrap_or_else(|error| {
         tracing::warn!(%error, "asking which apps are alive");
@@ -149,7 +116,7 @@ fn ours_on(store: &Store, display: &str, kinds: impl Fn(InstanceKind) -> bool) -
     });
     let here = alive
         .into_iter()
-        .filter(|row| kinds(row.kind) && row.display.as_deref() == Some(display));
+        .filter(|row| row.kind == InstanceKind::Desktop && row.display.as_deref() == Some(display));
     here.map(|row| row.pid).collect()
 }
 
@@ -210,21 +177,6 @@ impl<C: Control> Control for Announced<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Small windows of ours are left out of pictures; pages are not, whatever they are called.
-    #[test]
-    fn overlays_are_known_by_their_titles() {
-        assert!(is_overlay(CONTROL_TITLE));
-        assert!(is_overlay(&format!("{MARKER} target")));
-        for page in [
-            MARKER,
-            &format!("Tasks · {MARKER}"),
-            "OpenSpace control",
-            "",
-        ] {
-            assert!(!is_overlay(page), "{page}");
-        }
-    }
 
     /// Control that nobody else has.
     struct Free;

@@ -17,6 +17,7 @@ use crate::{
     rpc::Rpc,
 };
 
+mod aside;
 mod ask;
 mod begin;
 #[cfg(test)]

@@ -9,9 +9,7 @@ use openspace_gui::{
 use openspace_store::{RunId, Store};
 
 use crate::{
-    App, Code, Display, Failure, RunSpec,
-    control_frame::{masks, ring},
-    failure::Result,
+    App, Code, Display, Failure, RunSpec, control_frame::ring, failure::Result, ours::ours,
 };
 
 /// An opened display and what programs need to appear on it.
@@ -221,9 +219,8 @@ pub(crate) fn gui_options(
         platform.screen
     } else {
         shown = ring(app, &platform.display_name);
-        let window = shown.as_ref().map(|ring| ring.window());
-        let masks = masks(app.store.clone(), platform.display_name.clone(), window);
-        let masked = openspace_gui::MaskedScreen::new(platform.screen, masks);
+        let ours = ours(app.store.clone());
+        let masked = openspace_gui::MaskedScreen::new(platform.screen, ours);
         Arc::new(masked.with_ring(shown.clone()))
     };
     let mut options =

@@ -32,6 +32,7 @@ mod lock;
 mod log;
 mod model;
 pub mod notices;
+mod ours;
 mod protected;
 mod redact;
 pub mod rpc;
@@ -67,6 +68,7 @@ pub use openspace_store::{
     Approval, ApprovalId, ApprovalState, CommandKind, Decision, Enqueued, Event as RunEvent, Fence,
     InstanceKind, Run, RunFilter, RunId, RunStatus, Store,
 };
+pub use ours::ours;
 pub use runner::{GuardSeat, IDLE};
 pub use settings::{SCHEMA, Settings};
 pub use spec::{Display, RunRequest, RunSpec, SpecAttendance};

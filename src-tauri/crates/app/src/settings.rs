@@ -202,6 +202,8 @@ impl Default for LogSettings {
 pub struct DesktopSettings {
     /// Tell what happens while the window is not looked at.
     pub notifications: bool,
+    /// Minimise the window while a run controls the monitor it lies on.
+    pub step_aside: bool,
     /// Stops everything, whatever has the focus.
     #[serde(deserialize_with = "checked::hotkey")]
     pub hotkey_stop: String,
@@ -222,6 +224,7 @@ impl Default for DesktopSettings {
     fn default() -> Self {
         Self {
             notifications: false,
+            step_aside: true,
             hotkey_stop: "ctrl+alt+period".to_owned(),
             hotkey_approvals: "ctrl+alt+a".to_owned(),
             hotkey_quick: "ctrl+alt+space".to_owned(),
@@ -289,6 +292,7 @@ keys! {
     "storage.frames_gb": "Gigabytes of pictures above which the oldest are removed",
     "log.level": "What is logged: error, warn, info, debug or trace",
     "desktop.notifications": "Tell what happens while the window is not looked at",
+    "desktop.step_aside": "Minimise the window while a run controls the monitor it lies on",
     "desktop.hotkey_stop": "Keys that stop everything, in any program; empty for none",
     "desktop.hotkey_approvals": "Keys that show the open questions; empty for none",
     "desktop.hotkey_quick": "Keys that begin a new task; empty for none",

@@ -2,6 +2,7 @@
 
 mod act;
 mod idle;
+mod mask;
 mod see;
 mod step;
 mod stop;
@@ -21,6 +22,7 @@ pub(crate) fn measure(effort: Effort, report: &mut Report) -> Result<()> {
     let ultra_hd = TestScreen::start(Options::sized(3840, 2160))?;
     see::measure(&full_hd, "1080p", &see::STANDARD, effort, report)?;
     see::measure(&ultra_hd, "4k", &see::LARGE, effort, report)?;
+    mask::measure(&full_hd, effort, report)?;
     act::measure_clicks(&full_hd, effort, report)?;
     // The sizes of case D-01 with the standard class, and 4K with the large one.
     let odd = [(2560, 1440), (3440, 1440), (1080, 1920)]

@@ -61,11 +61,11 @@ pub fn crop(capture: &Capture, area: PhysicalRect) -> Result<Capture, GuiError> 
         let start = row as usize * stride + left;
         &capture.bgrx[start..start + width]
     });
-    Ok(Capture {
-        width: area.width,
-        height: area.height,
-        bgrx: rows.copied().collect(),
-    })
+    Ok(Capture::new(
+        area.width,
+        area.height,
+        rows.copied().collect(),
+    ))
 }
 
 /// A part of a capture as JPEG of the given size.
@@ -173,11 +173,7 @@ pub fn decode(data: &[u8]) -> Result<Capture, GuiError> {
     for pixel in pixels.pixels_mut() {
         pixel.0.swap(0, 2);
     }
-    Ok(Capture {
-        width,
-        height,
-        bgrx: pixels.into_raw(),
-    })
+    Ok(Capture::new(width, height, pixels.into_raw()))
 }
 
 /// Width and height in pixels that an encoded picture says of itself; `None` when it is no picture.

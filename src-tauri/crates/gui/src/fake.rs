@@ -6,6 +6,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use async_trait::async_trait;
@@ -25,6 +26,9 @@ use crate::{
 /// What an input does to the picture and the windows.
 type React = Box<dyn Fn(&mut State, &str) + Send>;
 
+/// Something that happens by itself.
+type Change = Box<dyn FnOnce(&mut State) + Send>;
+
 /// All there is: a picture, windows, a pointer, and what was pressed.
 pub(crate) struct State {
     pub(crate) monitors: Vec<Monitor>,
@@ -38,6 +42,9 @@ pub(crate) struct State {
     pub(crate) log: Vec<String>,
     pub(crate) held: Held,
     pub(crate) captures: usize,
+    /// Done while a picture is taken, once.
+    pub(crate) at_capture: Option<Change>,
+    pub(crate) lag: Duration,
     react: Option<React>,
 }
 
@@ -99,11 +106,7 @@ impl Fake {
                 scale: 1.0,
                 primary: true,
             }],
-            picture: Capture {
-                width,
-                height,
-                bgrx,
-            },
+            picture: Capture::new(width, height, bgrx),
             windows: Vec::new(),
             focused: None,
             pointer: InputPoint { x: 0, y: 0 },
@@ -115,6 +118,8 @@ impl Fake {
                 ..Held::default()
             },
             captures: 0,
+            at_capture: None,
+            lag: Duration::ZERO,
             react: None,
         })))
     }
@@ -164,6 +169,9 @@ impl Screen for Fake {
     fn capture(&self, _: &Monitor) -> Result<Capture, ScreenError> {
         Ok(self.with(|state| {
             state.captures += 1;
+            if let Some(change) = state.at_capture.take() {
+                change(state);
+            }
             state.picture.clone()
         }))
     }
@@ -187,6 +195,10 @@ impl Screen for Fake {
 
     fn windows(&self) -> Result<Vec<Window>, ScreenError> {
         Ok(self.with(|state| state.windows.clone()))
+    }
+
+    fn lag(&self) -> Result<Duration, ScreenError> {
+        Ok(self.with(|state| state.lag))
     }
 
     fn pointer(&self) -> Result<InputPoint, ScreenError> {

@@ -18,6 +18,7 @@ pub mod key;
 mod mask;
 pub mod platform;
 pub mod record;
+mod region;
 mod ring;
 pub mod screen;
 pub mod session;
@@ -30,10 +31,10 @@ pub use backend::{GuiBackend, Options};
 pub use error::GuiError;
 pub(crate) use input::Announcer;
 pub use input::{Button, Held, Input, InputError, Key, TellHeld, TypeOptions};
-pub use mask::{MaskedScreen, Masks};
+pub use mask::{IsOurs, MaskedScreen};
 pub use ring::{DrawRing, IsWatched, TargetRing};
 pub use screen::{
-    Capture, InputPoint, InputRect, Monitor, Screen, ScreenError, ScreenState, Window,
+    Capture, Cover, InputPoint, InputRect, Monitor, Owner, Screen, ScreenError, ScreenState, Window,
 };
 pub use session::{GuiSession, SessionOptions, choose_monitor};
 pub use target::OffLimits;

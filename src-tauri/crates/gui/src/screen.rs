@@ -1,6 +1,10 @@
 //! What a platform lets us see.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
+
+use crate::geometry::PhysicalRect;
 
 /// A point in the operating system's input space: global, may be negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +61,20 @@ pub struct Capture {
     pub height: u32,
     /// `width * height * 4` bytes, rows without padding.
     pub bgrx: Vec<u8>,
+    /// Parts that were painted over, because a run is not to see what is there.
+    pub covered: Vec<PhysicalRect>,
+}
+
+impl Capture {
+    /// Pixels as they came.
+    pub fn new(width: u32, height: u32, bgrx: Vec<u8>) -> Self {
+        Self {
+            width,
+            height,
+            bgrx,
+            covered: Vec::new(),
+        }
+    }
 }
 
 impl std::fmt::Debug for Capture {
@@ -80,6 +98,26 @@ pub struct Window {
     pub area: InputRect,
 }
 
+/// Who shows a window, as far as that can be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Owner<'a> {
+    /// [`Window::pid`]
+    pub pid: Option<u32>,
+    /// [`Window::class`]
+    pub class: &'a str,
+}
+
+/// A window that somebody was asked about, and where it is seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cover {
+    /// [`Window::id`]
+    pub window: u64,
+    /// The window with its frame.
+    pub area: InputRect,
+    /// What no window of others hides.
+    pub seen: Vec<InputRect>,
+}
+
 /// Whether there is anything to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -91,6 +129,9 @@ pub enum ScreenState {
     /// The display is switched off.
     Off,
 }
+
+/// Longer than desktops take to open, close and minimise a window for the eye.
+pub(crate) const LAG: Duration = Duration::from_millis(300);
 
 /// Why the screen cannot be seen.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -128,6 +169,28 @@ pub trait Screen: Send + Sync {
 
     /// The top-level windows that are shown, in no order.
     fn windows(&self) -> Result<Vec<Window>, ScreenError>;
+
+    /// The shown windows of which `asked` says so, the lowest first, each without what lies above it
+    /// and belongs to others. Where a platform does not tell what lies above, each is whole.
+    fn covers(&self, asked: &dyn Fn(Owner<'_>) -> bool) -> Result<Vec<Cover>, ScreenError> {
+        let windows = self.windows()?.into_iter().filter(|window| {
+            asked(Owner {
+                pid: window.pid,
+                class: &window.class,
+            })
+        });
+        let cover = |window: Window| Cover {
+            window: window.id,
+            area: window.area,
+            seen: vec![window.area],
+        };
+        Ok(windows.map(cover).collect())
+    }
+
+    /// How long pictures may still show a window where it was before: animations of the desktop.
+    fn lag(&self) -> Result<Duration, ScreenError> {
+        Ok(LAG)
+    }
 
     /// Where the pointer is.
     fn pointer(&self) -> Result<InputPoint, ScreenError>;

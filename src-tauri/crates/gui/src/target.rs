@@ -97,7 +97,8 @@ pub fn is_terminal(class: &str) -> bool {
         || class.starts_with("warp")
 }
 
-/// The program behind a window; the bare screen where there is none.
+/// The program behind a window; the bare screen where there is none. An own window has no title here:
+/// it may tell of other tasks.
 pub(crate) fn app_of(window: Option<&Window>, own: bool) -> ScreenApp {
     let Some(window) = window else {
         return ScreenApp {
@@ -115,7 +116,11 @@ pub(crate) fn app_of(window: Option<&Window>, own: bool) -> ScreenApp {
     ScreenApp {
         terminal: is_terminal(&name),
         name,
-        title: window.title.clone(),
+        title: if own {
+            String::new()
+        } else {
+            window.title.clone()
+        },
         own,
     }
 }

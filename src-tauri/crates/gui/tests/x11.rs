@@ -9,6 +9,8 @@ mod accessibility;
 mod capture;
 #[path = "x11/clipboard.rs"]
 mod clipboard;
+#[path = "x11/covers.rs"]
+mod covers;
 #[path = "x11/guard.rs"]
 mod guard;
 #[path = "x11/pointer.rs"]

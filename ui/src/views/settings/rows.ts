@@ -74,6 +74,7 @@ export const ROWS: readonly Row[] = [
   setting("general", "run.workspace", { kind: "folder" }),
   setting("general", "run.backends", { kind: "backends" }),
   setting("general", "desktop.notifications", { kind: "switch" }),
+  setting("general", "desktop.step_aside", { kind: "switch" }),
   setting("general", "log.level", choice("log.level", ["error", "warn", "info", "debug", "trace"])),
 
   setting("models", "model.name", { kind: "model" }),

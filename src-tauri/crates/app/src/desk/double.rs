@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Ask, Desk, Face, PillView, Place, Then, Told, TrayView, locked};
+use super::{Area, Ask, Desk, Face, PillView, Place, Then, Told, TrayView, locked};
 use crate::{Environment, rpc::desktop::HotkeyName};
 
 /// What was asked of the toolkit, in words.
@@ -101,6 +101,14 @@ impl Face for FakeFace {
             height: 600.0,
             maximized: false,
         })
+    }
+
+    fn seen(&self) -> Option<Area> {
+        Some(Area::new((10.0, 20.0), (800.0, 600.0)))
+    }
+
+    fn minimise(&self, away: bool) {
+        self.note(if away { "step aside" } else { "come back" });
     }
 
     fn turn_quick(&self) {

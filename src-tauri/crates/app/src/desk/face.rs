@@ -1,6 +1,6 @@
 //! What a window toolkit does for the desk.
 
-use super::{Ask, PillView, Place, Told, TrayView};
+use super::{Area, Ask, PillView, Place, Told, TrayView};
 use crate::rpc::desktop::HotkeyName;
 
 /// What is done once a question is answered; true for the answer that does something.
@@ -19,6 +19,12 @@ pub trait Face: Send + Sync {
 
     /// Where the main window is; none where it cannot be told.
     fn place(&self) -> Option<Place>;
+
+    /// Where the main window is seen, in the pixels of the desktop; none while it is hidden or minimised.
+    fn seen(&self) -> Option<Area>;
+
+    /// Minimises the main window, or shows it again as it was.
+    fn minimise(&self, away: bool);
 
     /// Shows the quick window; takes it away where it has the focus already.
     fn turn_quick(&self);

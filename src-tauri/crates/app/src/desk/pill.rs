@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use openspace_store::{ApprovalState, RunStatus};
 use serde::Serialize;
 
-use super::{Desk, PILL, tray::short};
+use super::{Desk, PILL, aside::Control, tray::short};
 use crate::{
     COUNTDOWN, Catalogue,
     rpc::{ApprovalView, Sentence, answers::ExactAction, desktop::Overview, runs::RunSummary},
@@ -88,8 +88,14 @@ impl Followed {
             (None, Some((_, _, seen))) if now.duration_since(*seen) < STAY => {}
             (None, followed) => *followed = None,
         }
+        let (run, since) = self.control(now)?;
+        Some((run.to_owned(), since))
+    }
+
+    /// The same, as it was when it was looked at last.
+    pub(super) fn control(&self, now: Instant) -> Control<'_> {
         let (run, since, _) = self.0.as_ref()?;
-        Some((run.clone(), now.duration_since(*since)))
+        Some((run, now.duration_since(*since)))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where windows were, and where they go.
 
+use openspace_gui::InputRect;
 use serde::{Deserialize, Serialize};
 
 /// A part of the desktop. Its unit is that of whoever asks.
@@ -73,7 +74,36 @@ pub fn turned(top: f64, from: f64, to: f64, monitor: Area) -> f64 {
     if below < above { top + from - to } else { top }
 }
 
+impl From<InputRect> for Area {
+    fn from(area: InputRect) -> Self {
+        Self {
+            x: area.x.into(),
+            y: area.y.into(),
+            width: area.width.into(),
+            height: area.height.into(),
+        }
+    }
+}
+
 impl Area {
+    /// By its left upper corner and its size.
+    pub fn new((x, y): (f64, f64), (width, height): (f64, f64)) -> Self {
+        Self {
+            x,
+            y,
+            width,
+            height,
+        }
+    }
+
+    /// Some of it lies on the other one.
+    pub(super) fn meets(&self, other: Self) -> bool {
+        self.x < other.x + other.width
+            && other.x < self.x + self.width
+            && self.y < other.y + other.height
+            && other.y < self.y + self.height
+    }
+
     fn contains(&self, x: f64, y: f64) -> bool {
         (self.x..self.x + self.width).contains(&x) && (self.y..self.y + self.height).contains(&y)
     }
@@ -107,6 +137,21 @@ mod tests {
         assert!(!at(-1000.0, 100.0).is_visible(&[RIGHT]));
         assert!(!at(100.0, 1040.0).is_visible(&[RIGHT]));
         assert!(!at(1900.0, 100.0).is_visible(&[RIGHT]));
+    }
+
+    /// A window at the edge between two monitors lies on both, one beside it on neither.
+    #[test]
+    fn windows_lie_on_monitors() {
+        let window = |x: f64| Area {
+            x,
+            width: 100.0,
+            ..RIGHT
+        };
+        let on = |x: f64| (window(x).meets(LEFT), window(x).meets(RIGHT));
+        assert_eq!(on(-100.0), (true, false));
+        assert_eq!(on(-99.0), (true, true));
+        assert_eq!(on(0.0), (false, true));
+        assert_eq!(on(1920.0), (false, false));
     }
 
     /// The pill is where the person put it, or in the corner when that place is gone.

@@ -7,7 +7,7 @@ use std::{
 
 use openspace_store::Watch;
 
-use super::{Desk, PillView, TrayView, pill::Followed};
+use super::{Desk, PillView, TrayView, aside::Aside, pill::Followed};
 use crate::{
     Catalogue, ControlFrame,
     failure::Result,
@@ -32,6 +32,7 @@ struct Pulse {
     notices: Notices,
     followed: Followed,
     frame: Option<ControlFrame>,
+    aside: Aside,
     tray: Option<TrayView>,
     pill: Option<PillView>,
     hotkeys: [(HotkeyName, String); 4],
@@ -45,6 +46,7 @@ impl Pulse {
             notices: Notices::default(),
             followed: Followed::default(),
             frame: None,
+            aside: Aside::default(),
             tray: None,
             pill: None,
             hotkeys: desk.app().hotkeys(),
@@ -94,6 +96,8 @@ impl Desk {
         }
         let pill = self.pill(&mut pulse.followed, &overview, &texts, now).await;
         self.show_pill(pulse, pill).await;
+        let (control, frame) = (pulse.followed.control(now), pulse.frame.as_ref());
+        self.make_way(&mut pulse.aside, control, &overview, frame, now);
         let ended = self.rpc().runs(pulse.notices.ended(&overview)).await?;
         let looked_at = self.face.is_looked_at();
         let notices = pulse.notices.next(&overview, &ended, now, looked_at);

@@ -83,7 +83,7 @@ fn steps(
     let fence = begin_run(&store, &instance)?;
     let _target = RawTarget::start(screen, busy_window(screen))?;
     let own = super::open(screen)?;
-    let seen = MaskedScreen::new(own.screen, Arc::new(|_| Vec::new())).with_ring(ring.clone());
+    let seen = MaskedScreen::new(own.screen, Arc::new(|_| false)).with_ring(ring.clone());
     let mut options = Options::new(Arc::new(seen), own.input, own.tree, STANDARD);
     options.ring = ring;
     let backend = GuiBackend::new(options);

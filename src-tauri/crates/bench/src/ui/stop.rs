@@ -62,6 +62,9 @@ pub(crate) fn measure(effort: Effort, report: &mut Report) -> Result<()> {
     ] {
         environment.insert(name.to_owned(), value);
     }
+    // It is the window that is clicked while the run has control, so it stays.
+    let stays = ["config", "set", "desktop.step_aside", "false"];
+    desk.openspace(&stays, environment.clone())?;
     let app = desk.program("openspace-desktop");
     let page = WebDriver::start(&app, &[], environment.clone())?;
     page.wait("return document.querySelector('main h1') !== null", SOON)?;

@@ -1,11 +1,7 @@
 use super::*;
 
 fn black(width: u32, height: u32) -> Capture {
-    Capture {
-        width,
-        height,
-        bgrx: vec![0; (width * height * 4) as usize],
-    }
+    Capture::new(width, height, vec![0; (width * height * 4) as usize])
 }
 
 fn with_dot(mut capture: Capture, x: u32, y: u32) -> Capture {

@@ -16,11 +16,7 @@ fn picture(width: u32, height: u32) -> Capture {
     let bgrx = (0..height)
         .flat_map(|y| (0..width).flat_map(move |x| [(x / 8) as u8, (y / 8) as u8, 90, 0]))
         .collect();
-    Capture {
-        width,
-        height,
-        bgrx,
-    }
+    Capture::new(width, height, bgrx)
 }
 
 fn whole(capture: &Capture) -> PhysicalRect {
@@ -90,11 +86,7 @@ fn there_is_no_seam_between_the_halves() {
     let bgrx = (0..height)
         .flat_map(|y: u32| (0..width).flat_map(move |_| [(y * 255 / height) as u8; 4]))
         .collect();
-    let capture = Capture {
-        width,
-        height,
-        bgrx,
-    };
+    let capture = Capture::new(width, height, bgrx);
     let sent = Size {
         width: 400,
         height: 800,
@@ -116,11 +108,7 @@ fn there_is_no_seam_between_the_halves() {
 /// Colours come out as they went in: blue stays blue.
 #[test]
 fn colours_keep_their_channels() {
-    let capture = Capture {
-        width: 64,
-        height: 64,
-        bgrx: [250, 20, 10, 0].repeat(64 * 64),
-    };
+    let capture = Capture::new(64, 64, [250, 20, 10, 0].repeat(64 * 64));
     let sent = Size {
         width: 32,
         height: 32,
@@ -164,11 +152,7 @@ fn regions_outside_are_errors() {
 #[test]
 fn the_hash_knows_the_shape() {
     let bgrx = vec![7; 4 * 12];
-    let shaped = |width, height| Capture {
-        width,
-        height,
-        bgrx: bgrx.clone(),
-    };
+    let shaped = |width, height| Capture::new(width, height, bgrx.clone());
     assert_ne!(hash(&shaped(3, 4)), hash(&shaped(4, 3)));
     assert_eq!(hash(&shaped(3, 4)).len(), 64);
 }

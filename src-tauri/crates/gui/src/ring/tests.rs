@@ -46,11 +46,7 @@ fn monitor() -> Monitor {
 
 fn picture() -> Capture {
     let pixels = (0..120_u32).flat_map(|y| (0..200_u32).map(move |x| [x as u8, y as u8, 7, 0xff]));
-    Capture {
-        width: 200,
-        height: 120,
-        bgrx: pixels.flatten().collect(),
-    }
+    Capture::new(200, 120, pixels.flatten().collect())
 }
 
 /// The picture with the ring painted on it, as the screen shows it.

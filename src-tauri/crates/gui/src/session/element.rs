@@ -29,7 +29,7 @@ impl GuiSession {
         })?;
         if self.is_own(&window) {
             return Err(GuiError::OffLimits(
-                "the window in front belongs to OpenSpace".into(),
+                "the window in front belongs to OpenSpace; bring another one to the front".into(),
             ));
         }
         let found = tree.elements(&window, Instant::now() + LISTING);

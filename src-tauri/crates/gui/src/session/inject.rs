@@ -181,22 +181,26 @@ impl GuiSession {
                     .as_ref()
                     .is_some_and(|window| is_own(off_limits.as_deref(), marker.as_deref(), window));
                 let app = app_of(window.as_ref(), own);
-                let title = app.title.clone();
+                let who = if own {
+                    "a window of OpenSpace".to_owned()
+                } else {
+                    format!("the window `{}`", app.title)
+                };
                 let wanted = Action::Screen {
                     app,
                     access: Access::Full,
                 };
                 if own || !covers(permitted, &wanted) {
-                    *strayed.borrow_mut() = Some(title);
+                    *strayed.borrow_mut() = Some(who);
                     return false;
                 }
                 true
             };
             let outcome = self.input.type_text(&piece, options, &may);
-            if let Some(title) = strayed.borrow_mut().take() {
+            if let Some(who) = strayed.borrow_mut().take() {
                 return Err(GuiError::Interrupted(format!(
-                    "typing stopped after {typed} to {} of {} characters, because the window \
-                     `{title}` took the keyboard; what was typed so far stays where it is",
+                    "typing stopped after {typed} to {} of {} characters, because {who} \
+                     took the keyboard; what was typed so far stays where it is",
                     (typed + PIECE).min(characters.len()),
                     characters.len()
                 )));

@@ -25,8 +25,8 @@ pub(super) const BLINK: Duration = Duration::from_millis(700);
 pub struct Judged {
     /// For the policy.
     pub actions: Vec<Action>,
-    /// Title of an own window it would reach.
-    pub own: Option<String>,
+    /// It would reach a window of ours, or one that waits for an answer to us.
+    pub own: bool,
     /// The window it would reach.
     pub window: Option<Window>,
     /// Where it would happen.
@@ -38,13 +38,18 @@ pub struct Judged {
 impl Judged {
     /// Own windows are refused here too, whatever the policy said.
     pub(super) fn refuse_own(&self) -> Result<(), GuiError> {
-        match &self.own {
-            None => Ok(()),
-            Some(title) => Err(GuiError::OffLimits(format!(
-                "the window `{title}` belongs to OpenSpace or waits for the person's answer; leave it \
-                 alone and work in another window"
-            ))),
+        if !self.own {
+            return Ok(());
         }
+        let place = match self.point {
+            Some(_) => "what covers this place",
+            None => "what has the keyboard",
+        };
+        // Not by its title, which may tell of other tasks.
+        Err(GuiError::OffLimits(format!(
+            "{place} is a window of OpenSpace, which is grey in pictures, or one that waits for the \
+             person's answer to it; work in another window, or ask the person to move or minimise it"
+        )))
     }
 }
 
@@ -184,13 +189,13 @@ impl GuiSession {
     ) -> Result<Judged, GuiError> {
         let point = self.point(place, base)?;
         let window = self.screen.window_at(point)?;
-        let own = window.as_ref().filter(|window| self.is_own(window));
+        let own = window.as_ref().is_some_and(|window| self.is_own(window));
         Ok(Judged {
             actions: vec![Action::Screen {
-                app: app_of(window.as_ref(), own.is_some()),
+                app: app_of(window.as_ref(), own),
                 access,
             }],
-            own: own.map(|window| window.title.clone()),
+            own,
             point: Some(point),
             picture: None,
             window,
@@ -221,14 +226,14 @@ impl GuiSession {
         }
         Ok(Judged {
             actions,
-            own: start.own.or(end.own),
+            own: start.own || end.own,
             ..start
         })
     }
 
     fn with_paste(mut judged: Judged, pending: &mut HashMap<u64, String>) -> Judged {
         let terminal = judged.window.as_ref().and_then(|window| {
-            let app = app_of(Some(window), judged.own.is_some());
+            let app = app_of(Some(window), judged.own);
             app.terminal.then_some((window.id, app))
         });
         if let Some((id, app)) = terminal {
@@ -257,9 +262,8 @@ impl GuiSession {
         pending: &mut HashMap<u64, String>,
     ) -> Result<Judged, GuiError> {
         let window = self.screen.focused()?;
-        let own = window.as_ref().filter(|window| self.is_own(window));
-        let app = app_of(window.as_ref(), own.is_some());
-        let own = own.map(|window| window.title.clone());
+        let own = window.as_ref().is_some_and(|window| self.is_own(window));
+        let app = app_of(window.as_ref(), own);
         let action = match &window {
             Some(window) if app.terminal => {
                 let before = pending.get(&window.id).map_or("", String::as_str);

@@ -14,6 +14,10 @@ use crate::{
 
 /// Before a blank screen is looked at again.
 const SECOND_LOOK: Duration = Duration::from_millis(60);
+/// Said about a picture with a large window of ours in it, and which part of a picture is large.
+const COVERED: &str =
+    "Grey in the picture is a window of OpenSpace, which is not yours to see or use.";
+const WORTH_A_WORD: u64 = 20;
 
 impl GuiSession {
     /// Takes a picture and makes it the current frame.
@@ -131,6 +135,9 @@ impl GuiSession {
         let window = self.screen.focused()?;
         self.check.motion(&hash, window.as_ref())?;
         let mut notes: Vec<String> = note.into_iter().collect();
+        if is_covered(&capture) {
+            notes.push(COVERED.into());
+        }
         if monitors.len() > 1 {
             notes.push(Self::monitors_told(monitors, &geometry.monitor));
         }
@@ -214,6 +221,13 @@ fn picture(
             .map_err(|_| GuiError::Encode("hashing failed".into()))?;
         Ok((hash, image))
     })
+}
+
+/// Enough is painted over to be worth a word.
+fn is_covered(capture: &Capture) -> bool {
+    let pixels = |width: u32, height: u32| u64::from(width) * u64::from(height);
+    let covered = capture.covered.iter().map(|it| pixels(it.width, it.height));
+    covered.sum::<u64>() * WORTH_A_WORD >= pixels(capture.width, capture.height)
 }
 
 /// Paints over what must not be seen.

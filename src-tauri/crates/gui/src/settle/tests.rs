@@ -42,11 +42,7 @@ fn screen(shade: u8, caret: bool) -> Capture {
     if caret {
         bgrx[..4].fill(255);
     }
-    Capture {
-        width: 640,
-        height: 480,
-        bgrx,
-    }
+    Capture::new(640, 480, bgrx)
 }
 
 /// A screen that changed at once and then stands still costs two looks.

@@ -175,6 +175,25 @@ fn what_cannot_be_opened_says_why() {
     assert_eq!(open(&screen).display_name, screen.display());
 }
 
+/// A server that accepts and never answers is told as such, and not waited for without end.
+#[test]
+fn a_frozen_server_is_an_error() {
+    // Display `n` of a machine is its port 6000 + n.
+    let frozen = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let display = format!("127.0.0.1:{}", frozen.local_addr().unwrap().port() - 6_000);
+    let begun = std::time::Instant::now();
+    let opened = platform::open(&platform::Options {
+        display: Some(display.clone()),
+        ..Default::default()
+    });
+    let Err(ScreenError::NoDisplay(reason)) = opened else {
+        panic!("{opened:?}");
+    };
+    let told = format!("the display `{display}` does not answer");
+    assert!(reason.contains(&told), "{reason}");
+    assert!(begun.elapsed() < Duration::from_secs(15), "{begun:?}");
+}
+
 /// A server that dies is an error, not a hang.
 #[test]
 fn a_dying_server_is_an_error() {

@@ -42,7 +42,7 @@ pub(crate) async fn form(
             let action = json!(answer.action);
             let action = action.as_str().unwrap_or_default();
             said(format!(
-                "Elicitation completed: User response: action={action}, filled={content}"
+                "Elicitation completed: User response: action={action}, content={filled}"
             ))
         }
         Err(error) => failed(error),

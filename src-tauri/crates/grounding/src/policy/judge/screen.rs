@@ -107,7 +107,9 @@ impl Policy {
         let name = plain_name(&app.name);
         if app.own || is_own(&name) {
             return denied(
-                "windows of OpenSpace, and those waiting for an answer to it, are off limits",
+                "windows of OpenSpace, which are grey in pictures, and those waiting for an answer to \
+                 it are off limits; work in another window, or ask the person to move or minimise \
+                 this one",
             );
         }
         if self

@@ -13,6 +13,8 @@ mod layout;
 mod overlay;
 pub(crate) mod ring;
 mod screen;
+mod stack;
+mod stream;
 mod wait;
 mod window;
 

@@ -63,11 +63,7 @@ impl Screen for PortableScreen {
         for pixel in bgrx.chunks_exact_mut(4) {
             pixel.swap(0, 2);
         }
-        Ok(Capture {
-            width,
-            height,
-            bgrx,
-        })
+        Ok(Capture::new(width, height, bgrx))
     }
 
     fn window_at(&self, point: InputPoint) -> Result<Option<Window>, ScreenError> {

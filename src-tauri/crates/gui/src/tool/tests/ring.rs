@@ -65,7 +65,7 @@ fn ringed() -> (Bench, Arc<Mutex<Capture>>) {
     };
     let ring = Arc::new(TargetRing::new(Box::new(painted), Box::new(|| true)));
     let mut options = options(&fake);
-    let masked = MaskedScreen::new(Arc::new(fake.clone()), Arc::new(|_| Vec::new()));
+    let masked = MaskedScreen::new(Arc::new(fake.clone()), Arc::new(|_| false));
     options.screen = Arc::new(masked.with_ring(Some(Arc::clone(&ring))));
     options.ring = Some(ring);
     let bench = Bench {

@@ -148,11 +148,7 @@ impl Shared {
         // answered, so it has written them and writes no more until the next request.
         let pixels =
             unsafe { std::slice::from_raw_parts(self.memory.as_ptr().cast::<u8>(), bytes) };
-        Ok(Capture {
-            width: area.width,
-            height: area.height,
-            bgrx: copied(pixels),
-        })
+        Ok(Capture::new(area.width, area.height, copied(pixels)))
     }
 }
 
@@ -228,9 +224,5 @@ fn through_connection(display: &Display, area: InputRect) -> Result<Capture, Scr
     }
     let mut bgrx = image.data;
     bgrx.truncate(bytes);
-    Ok(Capture {
-        width: area.width,
-        height: area.height,
-        bgrx,
-    })
+    Ok(Capture::new(area.width, area.height, bgrx))
 }

@@ -1,16 +1,18 @@
 //! Connecting to a display, and what every part asks of it.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use x11rb::connection::Connection as _;
 use x11rb::errors::{ConnectError, ConnectionError, ReplyError, ReplyOrIdError};
 use x11rb::protocol::xproto::{self, ConnectionExt as _};
-use x11rb::reexports::x11rb_protocol::parse_display;
-use x11rb::rust_connection::{DefaultStream, RustConnection};
+use x11rb::reexports::x11rb_protocol::{parse_display, xauth};
+use x11rb::rust_connection::RustConnection;
 
 use crate::{InputError, ScreenError};
 
 use super::authority;
+use super::stream::{Bounded, FIRST};
 
 x11rb::atom_manager! {
     /// The names we use, as the server numbers them.
@@ -29,17 +31,22 @@ x11rb::atom_manager! {
         _NET_ACTIVE_WINDOW,
         _NET_SUPPORTING_WM_CHECK,
         _NET_WM_NAME,
+        _NET_WM_OPAQUE_REGION,
         _NET_WM_PING,
+        _NET_WM_WINDOW_OPACITY,
     }
 }
 
 /// Display `n` listens on port 6000 + n.
 const LAST_DISPLAY: u16 = u16::MAX - 6000;
 
+/// What requests go through.
+pub(crate) type Conn = RustConnection<Bounded>;
+
 /// One connection to a display.
 pub(crate) struct Display {
     /// The connection. Requests are buffered until flushed or answered.
-    pub(crate) conn: RustConnection,
+    pub(crate) conn: Conn,
     /// The root window of the screen the name selects.
     pub(crate) root: xproto::Window,
     /// Index of that screen.
@@ -53,17 +60,22 @@ pub(crate) struct Display {
 impl Display {
     /// Connects to `name`, with the cookie of `file` or, without one, as every X client does.
     pub(crate) fn open(name: &str, file: Option<&Path>) -> Result<Self, ScreenError> {
-        let parsed = parse_display::parse_display(Some(name));
-        let connected = match (parsed, file) {
-            (Err(error), _) => Err(error.into()),
+        let parsed = match parse_display::parse_display(Some(name)) {
             // x11rb adds it to the port 6000 without a check.
-            (Ok(parsed), _) if parsed.display > LAST_DISPLAY => return Err(misnamed(name)),
-            (Ok(parsed), Some(file)) => connect_with(&parsed, file),
-            (Ok(_), None) => RustConnection::connect(Some(name)),
+            Ok(parsed) if parsed.display > LAST_DISPLAY => return Err(misnamed(name)),
+            Ok(parsed) => parsed,
+            Err(error) => return Err(unreachable_display(name, &error.into())),
         };
-        let (conn, screen) = connected.map_err(|error| unreachable_display(name, &error))?;
+        let (conn, screen) =
+            connect(&parsed, file).map_err(|error| unreachable_display(name, &error))?;
         let root = conn.setup().roots[screen].root;
-        let atoms = Atoms::new(&conn)?.reply()?;
+        let atoms = Atoms::new(&conn)?.reply().map_err(|error| match error {
+            ReplyError::ConnectionError(ConnectionError::IoError(error)) => {
+                unreachable_display(name, &error.into())
+            }
+            error => error.into(),
+        })?;
+        conn.stream().be_patient();
         Ok(Self {
             conn,
             root,
@@ -114,36 +126,30 @@ impl Display {
     }
 }
 
-fn connect_with(
+fn connect(
     parsed: &parse_display::ParsedDisplay,
-    file: &Path,
-) -> Result<(RustConnection, usize), ConnectError> {
+    file: Option<&Path>,
+) -> Result<(Conn, usize), ConnectError> {
     let screen = usize::from(parsed.screen);
-    let cookie = authority::cookie(file, parsed.display)?;
-    let mut refused = None;
-    for address in parsed.connect_instruction() {
-        let stream = match DefaultStream::connect(&address) {
-            Ok((stream, _)) => stream,
-            Err(error) => {
-                refused = Some(error);
-                continue;
-            }
-        };
-        let (scheme, data) = match &cookie {
-            Some(data) => (authority::COOKIE.to_vec(), data.clone()),
-            None => (Vec::new(), Vec::new()),
-        };
-        let conn = RustConnection::connect_to_stream_with_auth_info(stream, screen, scheme, data)?;
-        if screen >= conn.setup().roots.len() {
-            return Err(ConnectError::InvalidScreen);
-        }
-        return Ok((conn, screen));
-    }
-    Err(refused.map_or(ConnectError::UnknownError, ConnectError::IoError))
+    let own = file.map(|file| authority::cookie(file, parsed.display));
+    let own = own
+        .transpose()?
+        .map(|cookie| cookie.map(|data| (authority::COOKIE.to_vec(), data)));
+    let (stream, (family, address)) = Bounded::connect(parsed)?;
+    // Without a cookie some servers let us in all the same.
+    let usual = || xauth::get_auth(family, &address, parsed.display).unwrap_or_default();
+    let (scheme, data) = own.unwrap_or_else(usual).unwrap_or_default();
+    let conn = Conn::connect_to_stream_with_auth_info(stream, screen, scheme, data)?;
+    Ok((conn, screen))
 }
 
 fn unreachable_display(name: &str, error: &ConnectError) -> ScreenError {
     ScreenError::NoDisplay(match error {
+        ConnectError::IoError(error) if error.kind() == ErrorKind::TimedOut => format!(
+            "the display `{name}` does not answer within {} seconds, so its X server is frozen; end \
+             or wake it, set `DISPLAY` to another one, or run the task on a private display",
+            FIRST.as_secs()
+        ),
         ConnectError::IoError(error) => format!(
             "no X server answers at `{name}` ({error}); is the desktop session still running?"
         ),

@@ -2,24 +2,31 @@
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use x11rb::connection::RequestConnection as _;
 use x11rb::protocol::randr::ConnectionExt as _;
 use x11rb::protocol::xproto::{
     ConnectionExt as _, EventMask, GrabMode, GrabStatus, MapState, WindowClass,
 };
-use x11rb::protocol::{dpms, screensaver};
+use x11rb::protocol::{dpms, screensaver, shape};
 
-use crate::{Capture, InputPoint, InputRect, Monitor, Screen, ScreenError, ScreenState, Window};
+use crate::region::common;
+use crate::screen::LAG;
+use crate::{
+    Capture, Cover, InputPoint, InputRect, Monitor, Owner, Screen, ScreenError, ScreenState, Window,
+};
 
 use super::capture::Grabber;
 use super::connection::Display;
+use super::stack::Stack;
 use super::window;
 
 /// What can be seen on an X display.
 pub(crate) struct X11Screen {
     display: Display,
     grabber: Mutex<Grabber>,
+    stack: Mutex<Stack>,
     extensions: Extensions,
     /// Never shown: asking for a grab with it is refused, and says whether somebody else has one.
     unseen: u32,
@@ -27,11 +34,12 @@ pub(crate) struct X11Screen {
 
 /// Which optional extensions the server has; each only sharpens an answer.
 #[derive(Debug, Clone, Copy)]
-struct Extensions {
+pub(super) struct Extensions {
     randr: bool,
     dpms: bool,
     screensaver: bool,
-    res: bool,
+    pub(super) res: bool,
+    pub(super) shape: bool,
 }
 
 impl X11Screen {
@@ -49,6 +57,7 @@ impl X11Screen {
             dpms: has(dpms::X11_EXTENSION_NAME)?,
             screensaver: has(screensaver::X11_EXTENSION_NAME)?,
             res: has(x11rb::protocol::res::X11_EXTENSION_NAME)?,
+            shape: has(shape::X11_EXTENSION_NAME)?,
         };
         if extensions.randr {
             // Servers answer with monitors only to clients that speak at least 1.5.
@@ -56,9 +65,11 @@ impl X11Screen {
         }
         let grabber = Grabber::new(&display)?;
         let unseen = display.hidden_window()?;
+        let stack = Stack::new(&display)?;
         Ok(Self {
             unseen,
             display,
+            stack: Mutex::new(stack),
             grabber: Mutex::new(grabber),
             extensions,
         })
@@ -97,7 +108,7 @@ impl X11Screen {
                 height: monitor.height.into(),
             };
             // A virtual monitor may reach over the root window, where nothing can be grabbed.
-            if let Some(area) = overlap(area, root) {
+            if let Some(area) = common(area, root) {
                 monitors.push(Monitor {
                     name,
                     area,
@@ -159,6 +170,18 @@ impl Screen for X11Screen {
 
     fn windows(&self) -> Result<Vec<Window>, ScreenError> {
         window::all(&self.display, self.extensions.res)
+    }
+
+    fn covers(&self, asked: &dyn Fn(Owner<'_>) -> bool) -> Result<Vec<Cover>, ScreenError> {
+        // What a panic leaves behind is looked up anew where it does not fit.
+        let mut stack = self.stack.lock().unwrap_or_else(PoisonError::into_inner);
+        stack.covers(&self.display, self.extensions, asked)
+    }
+
+    fn lag(&self) -> Result<Duration, ScreenError> {
+        let stack = self.stack.lock().unwrap_or_else(PoisonError::into_inner);
+        let composited = stack.is_composited(&self.display)?;
+        Ok(if composited { LAG } else { Duration::ZERO })
     }
 
     fn pointer(&self) -> Result<InputPoint, ScreenError> {
@@ -270,17 +293,4 @@ impl X11Screen {
         let taken = GrabStatus::ALREADY_GRABBED;
         Ok(keyboard.status == taken && pointer.status == taken)
     }
-}
-
-fn overlap(area: InputRect, root: InputRect) -> Option<InputRect> {
-    let left = area.x.max(root.x);
-    let top = area.y.max(root.y);
-    let right = (area.x + area.width as i32).min(root.x + root.width as i32);
-    let bottom = (area.y + area.height as i32).min(root.y + root.height as i32);
-    (left < right && top < bottom).then(|| InputRect {
-        x: left,
-        y: top,
-        width: (right - left) as u32,
-        height: (bottom - top) as u32,
-    })
 }

@@ -7,7 +7,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use x11rb::connection::Connection as _;
 use x11rb::errors::ConnectionError;
 use x11rb::protocol::Event;
-use x11rb::rust_connection::RustConnection;
+
+use super::connection::Conn;
 
 /// The sending end that wakes a thread; dropping it wakes it for the last time.
 pub(crate) struct Waker(OwnedFd);
@@ -41,7 +42,7 @@ impl Waker {
 
 impl Wake {
     /// Waits for an event or for the waker.
-    pub(crate) fn wait(&self, conn: &RustConnection) -> Result<Woken, ConnectionError> {
+    pub(crate) fn wait(&self, conn: &Conn) -> Result<Woken, ConnectionError> {
         loop {
             if let Some(event) = conn.poll_for_event()? {
                 return Ok(Woken::Event(event));
@@ -67,7 +68,7 @@ impl Wake {
 
 /// The next event, or `None` at `deadline`.
 pub(crate) fn event_until(
-    conn: &RustConnection,
+    conn: &Conn,
     deadline: Instant,
 ) -> Result<Option<Event>, ConnectionError> {
     loop {

@@ -11,7 +11,7 @@ use crate::{InputPoint, InputRect, ScreenError, Window};
 use super::connection::Display;
 
 /// How deep below a frame a window manager may put the client's window.
-const FRAME_DEPTH: usize = 4;
+pub(super) const FRAME_DEPTH: usize = 4;
 
 /// The top-level window that would receive a click at `point`.
 pub(crate) fn at(
@@ -265,7 +265,7 @@ fn property(
 }
 
 /// `WM_CLASS` is the instance and the class, each ended by a zero byte.
-fn class_name(value: &[u8]) -> String {
+pub(super) fn class_name(value: &[u8]) -> String {
     let mut parts = value
         .split(|byte| *byte == 0)
         .filter(|part| !part.is_empty());
