@@ -226,6 +226,7 @@ describe("diagnostics of hosts", () => {
       fix: sentence(`${key}.fix`, { id: "codex", file: "/bin" }),
       detail: null,
       host: null,
+      needsRestart: false,
       ...over,
     });
     backend.answers.check_run = () => ({

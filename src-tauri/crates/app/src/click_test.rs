@@ -394,6 +394,7 @@ mod tests {
             width,
             height,
             bgrx,
+            covered: Vec::new(),
         }
     }
 

@@ -17,6 +17,7 @@ function finding(over: Partial<Finding>): Finding {
     found,
     fix: null,
     detail: null,
+    host: null,
     needsRestart: false,
     ...over,
   };

@@ -23,6 +23,7 @@ function screenFindings(): Finding[] {
         found: [say("check.screen.restart")],
         fix: say("check.screen.restart.fix"),
         detail: null,
+        host: null,
         needsRestart: true,
       },
     ];
