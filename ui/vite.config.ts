@@ -1,8 +1,22 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
+import { OTHERS } from "./scripts/sentences.mjs";
+
+/** Leaves sentences of other surfaces out of what the pages load: they share one catalogue. */
+const sentencesOfPages = {
+  name: "sentences-of-pages",
+  apply: "build" as const,
+  enforce: "pre" as const,
+  transform(code: string, id: string) {
+    if (!/\/messages\/[\w-]+\.json$/.test(id)) return null;
+    const all = Object.entries(JSON.parse(code) as Record<string, string>);
+    const said = all.filter(([key]) => !OTHERS.includes(key.split(".")[0] ?? ""));
+    return { code: JSON.stringify(Object.fromEntries(said)), map: null };
+  },
+};
 
 export default defineConfig({
-  plugins: [svelte()],
+  plugins: [sentencesOfPages, svelte()],
   build: {
     target: "safari16",
     outDir: "dist",

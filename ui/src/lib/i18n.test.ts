@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "svelte/compiler";
 import english from "../../messages/en.json";
 import chinese from "../../messages/zh-Hans.json";
+import { OTHERS } from "../../scripts/sentences.mjs";
 import { languageOf, pseudo, render, speaker } from "./i18n.svelte";
 
 const placeholders = (text: string) =>
@@ -16,6 +17,19 @@ describe("sentences", () => {
         .map(([key, text]) => [key, placeholders(text)] as const)
         .sort(([one], [other]) => (one < other ? -1 : 1));
     expect(shape(chinese)).toEqual(shape(english));
+  });
+
+  /** What the built pages leave out is said by none of them. */
+  it("of other surfaces are said by no page", () => {
+    const files = readdirSync("src", { recursive: true, encoding: "utf8" });
+    const pages = files.filter((file) => /\.(ts|svelte)$/.test(file) && !file.includes("test."));
+    const others = Object.keys(english).filter((key) => OTHERS.includes(key.split(".")[0] ?? ""));
+    expect(others.length).toBeGreaterThan(20);
+    const said = pages.flatMap((file) => {
+      const text = readFileSync(`src/${file}`, "utf8");
+      return others.filter((key) => text.includes(`"${key}"`) || text.includes(`\`${key}`));
+    });
+    expect(said).toEqual([]);
   });
 
   /** A sentence in one number has the other one too, and both count. */
