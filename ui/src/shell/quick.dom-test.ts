@@ -1,5 +1,5 @@
 import { waitFor } from "@testing-library/svelte";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { violations } from "../../tests/axe";
 import { open, part, type SmallPage } from "../../tests/page";
 
@@ -138,10 +138,13 @@ describe("the quick window", () => {
   /** It looks as the main window was told to look, and is as high as it has to be. */
   it("follows the look and fits", () => {
     localStorage.setItem("openspace-look", JSON.stringify({ theme: "dark" }));
+    const laid = vi.spyOn(HTMLElement.prototype, "getBoundingClientRect");
+    laid.mockReturnValue({ width: 560, height: 109.4 } as DOMRect);
     const { asked } = opened();
+    laid.mockRestore();
     expect(document.documentElement.dataset.theme).toBe("dark");
     const [command, { value }] = asked.at(-1) ?? ["", {}];
     expect(command).toBe("plugin:window|set_size");
-    expect(value).toEqual({ Logical: { width: 560, height: expect.any(Number) as number } });
+    expect(value).toEqual({ Logical: { width: 560, height: 110 } });
   });
 });
