@@ -2,14 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use openspace_agent::{Pause, Reason};
 use openspace_store::RunStatus;
 
 use super::{Area, Desk};
-use crate::{
-    ControlFrame,
-    rpc::{desktop::Overview, runs::RunSummary},
-};
+use crate::{ControlFrame, rpc::desktop::Overview};
 
 /// So long it is announced that a run takes control: the window is gone when the run begins to act,
 /// half a second later.
@@ -29,8 +25,31 @@ pub(super) enum Aside {
     Going(String, Instant),
     /// It went.
     Gone(String),
+    /// It was brought back to answer a question of the run.
+    Answers(String),
     /// It stays where it is: it was in nobody's way, or the person brought it back.
     Stays(String),
+}
+
+/// What a run does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Conduct {
+    /// It presses and types when it wants to.
+    Acts,
+    /// It waits for an answer, and goes on with it.
+    Asks,
+    /// It is over, or waits until the person lets it go on.
+    Rests,
+}
+
+impl From<Option<RunStatus>> for Conduct {
+    fn from(status: Option<RunStatus>) -> Self {
+        match status {
+            Some(RunStatus::Planning | RunStatus::Running) => Self::Acts,
+            Some(RunStatus::NeedsApproval) => Self::Asks,
+            _ => Self::Rests,
+        }
+    }
 }
 
 /// What the window is to do.
@@ -44,16 +63,17 @@ pub(super) enum Move {
 pub(super) type Control<'a> = Option<(&'a str, Duration)>;
 
 impl Aside {
-    /// What follows from what is so now. `drives` says whether a run goes on by itself; `in_the_way`
-    /// whether the window is, none where it is not seen at all.
+    /// What follows from what is so now. `conduct` says what a run does; `in_the_way` whether the
+    /// window is, none where it is not seen at all.
     fn next(
         &mut self,
         control: Control<'_>,
-        drives: impl Fn(&str) -> bool,
+        conduct: impl Fn(&str) -> Conduct,
         in_the_way: impl Fn() -> Option<bool>,
         now: Instant,
     ) -> Option<Move> {
-        let over = |run: &String| !drives(run);
+        let rests = |run: &String| conduct(run) == Conduct::Rests;
+        let going = |run: &str| (Self::Going(run.to_owned(), now), Some(Move::Aside));
         let (next, what) = match &*self {
             Self::Unknown => match control {
                 // Whoever starts the app meanwhile wants to see it.
@@ -61,16 +81,16 @@ impl Aside {
                 None => (Self::Free, None),
             },
             Self::Free => match control {
-                Some((run, since)) if since >= ANNOUNCED && drives(run) => {
+                Some((run, since)) if since >= ANNOUNCED && conduct(run) == Conduct::Acts => {
                     if in_the_way() == Some(true) {
-                        (Self::Going(run.to_owned(), now), Some(Move::Aside))
+                        going(run)
                     } else {
                         (Self::Stays(run.to_owned()), None)
                     }
                 }
                 _ => return None,
             },
-            Self::Going(run, _) if over(run) => (Self::Free, Some(Move::Back)),
+            Self::Going(run, _) if rests(run) => (Self::Free, Some(Move::Back)),
             Self::Going(run, asked) => match in_the_way() {
                 None => (Self::Gone(run.clone()), None),
                 Some(_) if now.saturating_duration_since(*asked) > OBEYED => {
@@ -78,13 +98,21 @@ impl Aside {
                 }
                 Some(_) => return None,
             },
-            Self::Gone(run) => match (over(run), in_the_way()) {
-                (true, None) => (Self::Free, Some(Move::Back)),
-                (true, Some(_)) => (Self::Free, None),
-                (false, Some(_)) => (Self::Stays(run.clone()), None),
-                (false, None) => return None,
+            Self::Gone(run) => match (conduct(run), in_the_way()) {
+                (Conduct::Rests, None) => (Self::Free, Some(Move::Back)),
+                (Conduct::Rests, Some(_)) => (Self::Free, None),
+                (Conduct::Asks, Some(_)) => (Self::Answers(run.clone()), None),
+                (Conduct::Acts, Some(_)) => (Self::Stays(run.clone()), None),
+                (_, None) => return None,
             },
-            Self::Stays(run) if over(run) => (Self::Free, None),
+            Self::Answers(run) => match (conduct(run), in_the_way()) {
+                (Conduct::Rests, _) => (Self::Free, None),
+                (_, None) => (Self::Gone(run.clone()), None),
+                (Conduct::Acts, Some(true)) => going(run),
+                (Conduct::Acts, Some(false)) => (Self::Stays(run.clone()), None),
+                (Conduct::Asks, Some(_)) => return None,
+            },
+            Self::Stays(run) if rests(run) => (Self::Free, None),
             Self::Stays(_) => return None,
         };
         *self = next;
@@ -94,7 +122,7 @@ impl Aside {
 
 impl Desk {
     /// Minimises the main window before a run in control acts on its monitor, and brings it back when
-    /// that run has ended or was taken over.
+    /// that run has ended or waits for the person.
     pub(super) fn make_way(
         &self,
         aside: &mut Aside,
@@ -103,9 +131,9 @@ impl Desk {
         frame: Option<&ControlFrame>,
         now: Instant,
     ) {
-        let drives = |id: &str| {
+        let conduct = |id: &str| {
             let run = overview.going.iter().find(|run| run.id == id);
-            run.is_some_and(goes_on_by_itself)
+            Conduct::from(run.map(|run| run.status))
         };
         let in_the_way = || {
             let window = self.face.seen()?;
@@ -113,24 +141,12 @@ impl Desk {
             let on_it = frame.is_none_or(|frame| window.meets(Area::from(frame.monitor)));
             Some(on_it && self.app().values().desktop.step_aside)
         };
-        match aside.next(control, drives, in_the_way, now) {
+        match aside.next(control, conduct, in_the_way, now) {
             Some(Move::Aside) => self.face.minimise(true),
             Some(Move::Back) => self.face.minimise(false),
             None => {}
         }
     }
-}
-
-/// Nobody took it over, and it waits for no words of the person.
-fn goes_on_by_itself(run: &RunSummary) -> bool {
-    let reason = run.reason.clone().map(serde_json::from_value);
-    let taken_over = matches!(
-        reason,
-        Some(Ok(Reason::Paused {
-            pause: Pause::TakeOver
-        }))
-    );
-    run.status != RunStatus::NeedsYou && !taken_over
 }
 
 #[cfg(test)]
@@ -141,15 +157,16 @@ mod tests {
         rpc::desktop::tests::run,
     };
 
-    /// Goes through what is so, one after another: run in control, for how long, whether it drives,
-    /// and whether the window is in the way.
-    fn moves(seen: &[(Control<'_>, bool, Option<bool>)]) -> Vec<Option<Move>> {
+    /// Run in control, for how long, what it does, and whether the window is in the way.
+    type Seen = (Control<'static>, Conduct, Option<bool>);
+
+    /// Goes through what is so, one after another.
+    fn moves(seen: &[Seen]) -> Vec<Option<Move>> {
         let (mut aside, start) = (Aside::default(), Instant::now());
-        let next =
-            |(index, (control, drives, window)): (usize, &(Control<'_>, bool, Option<bool>))| {
-                let now = start + Duration::from_secs(index as u64);
-                aside.next(*control, |_| *drives, || *window, now)
-            };
+        let next = |(index, (control, conduct, window)): (usize, &Seen)| {
+            let now = start + Duration::from_secs(index as u64);
+            aside.next(*control, |_| *conduct, || *window, now)
+        };
         seen.iter().enumerate().map(next).collect()
     }
 
@@ -162,15 +179,15 @@ mod tests {
     #[test]
     fn it_goes_and_comes_back() {
         let told = moves(&[
-            (None, false, IN_THE_WAY),
-            (BEGUN, true, IN_THE_WAY),
-            (ACTS, true, IN_THE_WAY),
-            (ACTS, true, None),
-            (None, true, None),
-            (ACTS, true, None),
-            (ACTS, false, None),
-            (ACTS, false, IN_THE_WAY),
-            (None, false, IN_THE_WAY),
+            (None, Conduct::Rests, IN_THE_WAY),
+            (BEGUN, Conduct::Acts, IN_THE_WAY),
+            (ACTS, Conduct::Acts, IN_THE_WAY),
+            (ACTS, Conduct::Acts, None),
+            (None, Conduct::Acts, None),
+            (ACTS, Conduct::Acts, None),
+            (ACTS, Conduct::Rests, None),
+            (ACTS, Conduct::Rests, IN_THE_WAY),
+            (None, Conduct::Rests, IN_THE_WAY),
         ]);
         let mut wanted: Vec<Option<Move>> = (0..9).map(|_| None).collect();
         wanted[2] = Some(Move::Aside);
@@ -182,14 +199,40 @@ mod tests {
     #[test]
     fn it_goes_again_for_whoever_is_handed_back_to() {
         let told = moves(&[
-            (None, false, IN_THE_WAY),
-            (ACTS, true, IN_THE_WAY),
-            (ACTS, false, None),
-            (ACTS, false, IN_THE_WAY),
-            (ACTS, true, IN_THE_WAY),
+            (None, Conduct::Rests, IN_THE_WAY),
+            (ACTS, Conduct::Acts, IN_THE_WAY),
+            (ACTS, Conduct::Rests, None),
+            (ACTS, Conduct::Rests, IN_THE_WAY),
+            (ACTS, Conduct::Acts, IN_THE_WAY),
         ]);
         let (aside, back) = (Some(Move::Aside), Some(Move::Back));
         assert_eq!(told, [None, aside, back, None, Some(Move::Aside)]);
+    }
+
+    /// Whoever answers in the window does not keep it in the run's way; whoever brings it back in
+    /// between does.
+    #[test]
+    fn it_goes_again_after_an_answer() {
+        let begun = [
+            (None, Conduct::Rests, IN_THE_WAY),
+            (ACTS, Conduct::Acts, IN_THE_WAY),
+            (ACTS, Conduct::Acts, None),
+            (ACTS, Conduct::Asks, None),
+        ];
+        let after = |rest: &[Seen]| moves(&[&begun, rest].concat()).split_off(begun.len());
+        let answered = after(&[
+            (ACTS, Conduct::Asks, IN_THE_WAY),
+            (ACTS, Conduct::Acts, IN_THE_WAY),
+        ]);
+        assert_eq!(answered, [None, Some(Move::Aside)]);
+        let on_the_pill = after(&[(ACTS, Conduct::Acts, None), (None, Conduct::Rests, None)]);
+        assert_eq!(on_the_pill, [None, Some(Move::Back)]);
+        let watched = after(&[
+            (ACTS, Conduct::Acts, IN_THE_WAY),
+            (ACTS, Conduct::Asks, IN_THE_WAY),
+            (ACTS, Conduct::Acts, IN_THE_WAY),
+        ]);
+        assert_eq!(watched, [None, None, None]);
     }
 
     /// It stays where the person brought it, where it is in nobody's way, where the window manager does
@@ -197,24 +240,24 @@ mod tests {
     #[test]
     fn it_stays_where_the_person_wants_it() {
         let stays = |seen: &[_]| moves(seen).into_iter().skip(2).all(|told| told.is_none());
-        let free = (None, false, IN_THE_WAY);
-        let goes = (ACTS, true, IN_THE_WAY);
-        let gone = (ACTS, true, None);
-        let over = (None, false, None);
+        let free = (None, Conduct::Rests, IN_THE_WAY);
+        let goes = (ACTS, Conduct::Acts, IN_THE_WAY);
+        let gone = (ACTS, Conduct::Acts, None);
+        let over = (None, Conduct::Rests, None);
         assert!(
             stays(&[free, goes, gone, goes, goes, over, over]),
             "brought back"
         );
         assert!(
-            stays(&[free, goes, gone, (None, false, BESIDE)]),
+            stays(&[free, goes, gone, (None, Conduct::Rests, BESIDE)]),
             "just now"
         );
         assert!(
-            stays(&[free, (ACTS, true, BESIDE), goes, gone, over]),
+            stays(&[free, (ACTS, Conduct::Acts, BESIDE), goes, gone, over]),
             "beside"
         );
         assert!(
-            stays(&[free, (ACTS, true, None), goes, gone, over]),
+            stays(&[free, (ACTS, Conduct::Acts, None), goes, gone, over]),
             "in the tray"
         );
         assert!(stays(&[goes, goes, goes, gone, over]), "started for it");
@@ -225,11 +268,11 @@ mod tests {
         );
     }
 
-    /// It is minimised only with the setting, and for no run that was taken over.
+    /// It is minimised only with the setting, and for no run that is paused or waits for the person.
     #[tokio::test(flavor = "multi_thread")]
     async fn the_setting_and_the_person_decide() {
         let Seat { desk, face } = seat();
-        let controls = |run: RunSummary| Overview {
+        let controls = |run: crate::rpc::runs::RunSummary| Overview {
             controls: Some(run.id.clone()),
             going: vec![run],
             recent: Vec::new(),
@@ -241,11 +284,17 @@ mod tests {
         };
         let runs = controls(run("a", RunStatus::Running, &[]));
         assert_eq!(look(&runs), ["step aside"]);
-        let mut taken_over = run("a", RunStatus::Paused, &[]);
-        let pause = Pause::TakeOver;
-        taken_over.reason = serde_json::to_value(Reason::Paused { pause }).ok();
-        assert_eq!(look(&controls(taken_over)), [""; 0]);
-        assert_eq!(look(&controls(run("a", RunStatus::NeedsYou, &[]))), [""; 0]);
+        for status in [
+            RunStatus::Paused,
+            RunStatus::NeedsYou,
+            RunStatus::NeedsApproval,
+        ] {
+            assert_eq!(
+                look(&controls(run("a", status, &[]))),
+                [""; 0],
+                "{status:?}"
+            );
+        }
         let off = "[desktop]\nstep_aside = false\n";
         std::fs::write(&desk.app().paths.config, off).expect("written");
         desk.app().reload_settings().expect("read");
