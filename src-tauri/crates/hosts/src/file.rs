@@ -209,7 +209,8 @@ impl Contents {
         }
     }
 
-    fn changed(&self) -> Error {
+    /// Another program was faster.
+    pub(crate) fn changed(&self) -> Error {
         Error::Changed {
             path: self.path.clone(),
         }
