@@ -8,7 +8,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Dialect, Error, Host, Hosts, Scope,
+    Dialect, Error, Host, Hosts, Report, Scope, State,
     dialect::{At, find},
     entry::NAME,
     file::Contents,
@@ -189,8 +189,9 @@ impl Hosts {
     /// Forgets an agent that a person named.
     ///
     /// # Errors
-    /// [`Error::UnknownHost`] for one that nobody named, [`Error::StillRegistered`] while our entry is
-    /// in its file: then nobody would know of it.
+    /// [`Error::NotCustom`] for one that nobody named, [`Error::StillRegistered`] while our entry is
+    /// in its file, or what became of it: then nobody would know of it. Whatever keeps a file from
+    /// being read that we wrote it into.
     pub fn forget(&self, host: &'static Host) -> Result<(), Error> {
         if !host.custom {
             return Err(Error::NotCustom { host: host.name });
@@ -199,11 +200,14 @@ impl Hosts {
         let file = own.file.clone();
         let others = self.others()?.into_iter();
         let mut all = others.filter(|it| it.host.id == host.id).chain([own]);
-        if let Some(report) = all.find(|report| report.state.is_registered()) {
-            return Err(Error::StillRegistered {
-                host: host.name,
-                id: host.id,
-                path: report.file,
+        if let Some(report) = all.find(Report::holds_ours) {
+            return Err(match report.state {
+                State::Unusable(error) => error,
+                _ => Error::StillRegistered {
+                    host: host.name,
+                    id: host.id,
+                    path: report.file,
+                },
             });
         }
         self.ledger.forget_custom(host.id, &file)

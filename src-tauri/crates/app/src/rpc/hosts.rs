@@ -78,6 +78,8 @@ payload! {
         pub undoable: Option<i64>,
         /// A person named it.
         pub custom: bool,
+        /// It can be forgotten: a person named it, and nothing of us is in its file.
+        pub forgettable: bool,
         /// Its client, as it connected to our server last.
         pub connected: Option<HostClientView>,
         /// Our skills in its folder; none where it has no such folder.

@@ -112,6 +112,54 @@ fn an_agent_that_was_named_is_a_host() {
     }
 }
 
+/// While its file cannot be read, or our entry in it became another, it is not forgotten if we wrote
+/// into it. What we did not write keeps nobody from forgetting it.
+#[test]
+fn an_agent_with_our_entry_is_not_forgotten() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let hosts = hosts(folder.path());
+    let file = folder.path().join("agent.json");
+    let name = || {
+        let agent = agent(file.clone(), Dialect::Json, &["servers"]);
+        hosts.name(agent).expect("named")
+    };
+    let holds = |host| {
+        let report = hosts.look(host, &Scope::User).expect("a report");
+        report.holds_ours()
+    };
+    let host = name();
+    hosts
+        .register(host, &Scope::User, Options::default(), NOW)
+        .expect("registered");
+    let ours = fs::read_to_string(&file).expect("a file");
+    let theirs = "{\"servers\": {\"openspace\": {\"command\": \"npx\"}}}";
+
+    fs::write(&file, format!("{ours},")).expect("a file");
+    let refused = hosts.forget(host).expect_err("it cannot be read");
+    assert!(matches!(refused, Error::Unparsable { .. }), "{refused}");
+    assert!(holds(host));
+    fs::write(&file, theirs).expect("a file");
+    let refused = hosts.forget(host).expect_err("it was ours");
+    assert!(
+        matches!(refused, Error::StillRegistered { .. }),
+        "{refused}"
+    );
+    assert!(holds(host));
+
+    fs::write(&file, ours).expect("a file");
+    hosts
+        .unregister(host, &Scope::User, false, NOW)
+        .expect("the list still knew it");
+    hosts.forget(host).expect("nothing is there");
+    for text in ["{ oops", theirs] {
+        let _not_there = fs::remove_file(&file);
+        let host = name();
+        fs::write(&file, text).expect("a file");
+        assert!(!holds(host));
+        hosts.forget(host).expect("nothing is ours");
+    }
+}
+
 /// What makes no sense is refused with what is wrong about it, and nothing is kept of it.
 #[test]
 fn nonsense_is_refused() {
