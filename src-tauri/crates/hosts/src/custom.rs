@@ -21,6 +21,9 @@ use crate::{
 const LONGEST: usize = 60;
 /// The map of servers lies no deeper than this.
 const DEEPEST: usize = 4;
+/// What their names in commands begin with. No host of the table has such a name, so a later one
+/// never takes the place of an agent that was named before.
+pub(crate) const PREFIX: &str = "custom-";
 /// What an agent is called in commands whose name has no letter for that.
 const NAMELESS: &str = "agent";
 
@@ -216,22 +219,23 @@ impl Hosts {
 
 /// A name for commands that no other host has.
 fn free_id(name: &str, known: &[&Host]) -> String {
-    let mut id = String::new();
+    let mut word = String::new();
     for letter in name.chars() {
         if letter.is_ascii_alphanumeric() {
-            id.push(letter.to_ascii_lowercase());
-        } else if !id.is_empty() && !id.ends_with('-') {
-            id.push('-');
+            word.push(letter.to_ascii_lowercase());
+        } else if !word.is_empty() && !word.ends_with('-') {
+            word.push('-');
         }
     }
-    let id = id.trim_end_matches('-');
-    let id = if id.is_empty() { NAMELESS } else { id };
+    let word = word.trim_end_matches('-');
+    let word = if word.is_empty() { NAMELESS } else { word };
+    let id = format!("{PREFIX}{word}");
     let free = |id: &String| known.iter().all(|host| host.id != id);
-    std::iter::once(id.to_owned())
+    std::iter::once(id.clone())
         // One of these is free, however many hosts there are.
-        .chain((2..=known.len() + 2).map(|number| format!("{id}-{number}")))
+        .chain((2..=known.len() + 2).map(|number| format!("{PREFIX}{word}-{number}")))
         .find(free)
-        .unwrap_or_else(|| id.to_owned())
+        .unwrap_or(id)
 }
 
 #[cfg(test)]

@@ -14,16 +14,16 @@ fn an_agent_that_was_named_is_a_host() {
         "name": "My Agent", "file": format!("~/{FILE}"), "format": "yaml", "key": ["tools", "servers"],
     });
     let added = desk.served.call("host_add", named.clone());
-    assert_eq!(added["host"], "my-agent");
+    assert_eq!(added["host"], "custom-my-agent");
     assert_eq!(desk.read(FILE), YAML, "naming writes nothing");
-    let host = desk.host("my-agent");
+    let host = desk.host("custom-my-agent");
     assert_eq!(
         (&host["state"], &host["custom"]),
         (&json!("not_registered"), &json!(true))
     );
     assert_eq!(desk.host("codex")["custom"], false);
 
-    desk.make(&change("my-agent", "register"));
+    desk.make(&change("custom-my-agent", "register"));
     assert!(
         desk.read(FILE).contains("openspace:"),
         "{}",
@@ -31,20 +31,20 @@ fn an_agent_that_was_named_is_a_host() {
     );
     let seen = desk
         .served
-        .call("host_verify", json!({ "host": "my-agent" }));
+        .call("host_verify", json!({ "host": "custom-my-agent" }));
     assert_eq!(seen["called"], "task_status", "{seen}");
-    let forget = json!({ "host": "my-agent" });
+    let forget = json!({ "host": "custom-my-agent" });
     let refused = desk.refused("host_forget", &forget);
     assert_eq!(refused["params"]["reason"], "still_registered", "{refused}");
-    desk.make(&change("my-agent", "undo"));
+    desk.make(&change("custom-my-agent", "undo"));
     assert_eq!(desk.read(FILE), YAML);
-    desk.make(&change("my-agent", "register"));
-    desk.make(&change("my-agent", "unregister"));
+    desk.make(&change("custom-my-agent", "register"));
+    desk.make(&change("custom-my-agent", "unregister"));
     assert_eq!(desk.read(FILE), YAML);
 
     desk.served.call("host_forget", forget.clone());
     let list = desk.served.call("hosts_list", json!({})).to_string();
-    assert!(!list.contains("my-agent"), "{list}");
+    assert!(!list.contains("custom-my-agent"), "{list}");
     let refused = desk.refused("host_forget", &forget);
     assert_eq!(refused["params"]["reason"], "unknown", "{refused}");
     desk.served.finish();

@@ -69,7 +69,7 @@ fn an_agent_that_was_named_is_a_host() {
             .unwrap_or_else(|error| panic!("{dialect:?}: {error}"));
         assert_eq!(
             (named.id, named.name, named.custom),
-            ("my-agent", "My Agent", true)
+            ("custom-my-agent", "My Agent", true)
         );
         assert_eq!(
             fs::read_to_string(&file).expect("a file"),
@@ -86,7 +86,10 @@ fn an_agent_that_was_named_is_a_host() {
             .register(host, &Scope::User, options, NOW)
             .expect("registered");
         let text = fs::read_to_string(&file).expect("a file");
-        assert!(text.contains(line) && text.contains("my-agent"), "{text}");
+        assert!(
+            text.contains(line) && text.contains("custom-my-agent"),
+            "{text}"
+        );
         let report = hosts.look(host, &Scope::User).expect("a report");
         assert_eq!(report.state.id(), "registered", "{text}");
         let refused = hosts.forget(host).expect_err("its entry is there");
@@ -105,7 +108,7 @@ fn an_agent_that_was_named_is_a_host() {
         );
         hosts.forget(host).expect("forgotten");
         assert!(matches!(
-            hosts.find("my-agent"),
+            hosts.find("custom-my-agent"),
             Err(Error::UnknownHost { .. })
         ));
         assert_eq!(hosts.all().expect("all").len(), crate::HOSTS.len());
@@ -214,6 +217,14 @@ fn nonsense_is_refused() {
     );
 }
 
+/// A host that the table gets later has the name of no agent that a person named before.
+#[test]
+fn the_table_leaves_names_to_agents() {
+    for host in crate::HOSTS {
+        assert!(!host.id.starts_with(PREFIX), "{}", host.id);
+    }
+}
+
 /// Two agents whose names make the same word, or none, are told apart in commands.
 #[test]
 fn names_in_commands_are_unique() {
@@ -226,9 +237,9 @@ fn names_in_commands_are_unique() {
         };
         hosts.name(new).expect("named").id
     };
-    assert_eq!(id("My  Agent!", "a"), "my-agent");
-    assert_eq!(id("my-agent?", "b"), "my-agent-2");
-    assert_eq!(id("我的代理", "c"), "agent");
-    assert_eq!(id("另一个", "d"), "agent-2");
-    assert_eq!(id("code x", "e"), "code-x");
+    assert_eq!(id("My  Agent!", "a"), "custom-my-agent");
+    assert_eq!(id("my-agent?", "b"), "custom-my-agent-2");
+    assert_eq!(id("我的代理", "c"), "custom-agent");
+    assert_eq!(id("另一个", "d"), "custom-agent-2");
+    assert_eq!(id("code x", "e"), "custom-code-x");
 }
