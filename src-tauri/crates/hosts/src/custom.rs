@@ -11,7 +11,7 @@ use crate::{
     Dialect, Error, Host, Hosts, Report, Scope, State,
     dialect::{At, find},
     entry::NAME,
-    file::Contents,
+    file::{Contents, real::real},
     host::Signs,
     machine::Place,
     table::USUAL,
@@ -139,9 +139,7 @@ impl Hosts {
         {
             return Err(Error::Unnameable { part: Part::Name });
         }
-        if !new.file.is_absolute() || new.file.to_str().is_none() || new.file.parent().is_none() {
-            return Err(Error::Unnameable { part: Part::File });
-        }
+        let file = placed(&new.file).ok_or(Error::Unnameable { part: Part::File })?;
         let bad = |part: &String| {
             part.trim().is_empty()
                 || part.chars().count() > LONGEST
@@ -150,18 +148,19 @@ impl Hosts {
         if new.key.is_empty() || new.key.len() > DEEPEST || new.key.iter().any(bad) {
             return Err(Error::Unnameable { part: Part::Key });
         }
+        let place = real(&file);
         for host in &known {
-            if self.file(host, &Scope::User)? == new.file {
+            if real(&self.file(host, &Scope::User)?) == place {
                 return Err(Error::Taken {
                     host: host.name,
-                    path: new.file,
+                    path: file,
                 });
             }
         }
         let custom = Custom {
             id: free_id(&name, &known),
             name,
-            file: new.file,
+            file,
             dialect: new.dialect,
             key: new.key,
         };
@@ -215,6 +214,16 @@ impl Hosts {
         }
         self.ledger.forget_custom(host.id, &file)
     }
+}
+
+/// A file as it is kept: in the folder where it really is. A link in its own place stays one, since
+/// whoever made it may let it lead elsewhere later.
+fn placed(file: &Path) -> Option<PathBuf> {
+    if !file.is_absolute() {
+        return None;
+    }
+    let placed = real(file.parent()?).join(file.file_name()?);
+    placed.to_str().is_some().then_some(placed)
 }
 
 /// A name for commands that no other host has.

@@ -2,6 +2,7 @@
 
 pub(crate) mod backup;
 pub(crate) mod lock;
+pub(crate) mod real;
 
 use std::{
     fs::{self, File, Metadata},

@@ -55,7 +55,9 @@ fn an_agent_that_was_named_is_a_host() {
 fn nonsense_is_refused_with_the_reason() {
     let broken = "{ \"servers\": ";
     let desk = Desk::new(&[(CODEX, TOML), ("broken.json", broken)]);
-    let own = desk.served.rig.home.data().join("mine.json");
+    let data = desk.served.rig.home.data();
+    let own = data.join("none/../mine.json");
+    std::os::unix::fs::symlink(&data, desk.path("own")).expect("a link");
     for (name, file, key, reason) in [
         ("", "~/x.json", "servers", "custom_name"),
         ("Cursor", "~/x.json", "servers", "custom_name"),
@@ -65,6 +67,13 @@ fn nonsense_is_refused_with_the_reason() {
         ("x", "~/broken.json", "servers", "unparsable"),
         ("x", "~/.mine", "servers", "not_a_file"),
         ("x", &own.display().to_string(), "servers", "own_file"),
+        (
+            "x",
+            "~/.mine/none/../../own/mine.json",
+            "servers",
+            "own_file",
+        ),
+        ("x", "~/own/none.json", "servers", "own_file"),
     ] {
         std::fs::create_dir_all(desk.path(".mine")).expect("a folder");
         let request = json!({ "name": name, "file": file, "format": "json", "key": [key] });

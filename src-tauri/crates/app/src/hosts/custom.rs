@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use openspace_hosts::{Dialect, NewCustom};
+use openspace_hosts::{Dialect, NewCustom, real};
 
 use super::HostState;
 use crate::{App, Code, failure::Result, protected::protected_paths};
@@ -59,10 +59,9 @@ impl App {
 
     /// The file is one of our own, which no entry belongs into.
     fn is_ours(&self, file: &Path) -> bool {
-        let resolved = file.canonicalize();
-        let file = resolved.as_deref().unwrap_or(file);
+        let file = real(file);
         protected_paths(&self.paths, &[])
             .iter()
-            .any(|ours| file.starts_with(ours))
+            .any(|ours| file.starts_with(real(ours)))
     }
 }

@@ -217,6 +217,56 @@ fn nonsense_is_refused() {
     );
 }
 
+/// However a file is written, it is known for the one that another host has, whether it is there or
+/// not; and it is kept as where it is.
+#[test]
+fn a_file_is_known_however_it_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let hosts = hosts(folder.path());
+    let home = folder.path().join("home");
+    let named = |name: &str, file: PathBuf| {
+        hosts.name(NewCustom {
+            name: name.to_owned(),
+            ..agent(file, Dialect::Json, &["servers"])
+        })
+    };
+    let taken = |file: PathBuf, of: &str| match named("Other", file.clone()) {
+        Err(Error::Taken { host, .. }) => assert_eq!(host, of, "{}", file.display()),
+        other => panic!("{}: {other:?}", file.display()),
+    };
+    let file = PathBuf::from("none/../agent.json");
+    let host = named("My Agent", folder.path().join(&file)).expect("named");
+    let kept = hosts.file(host, &Scope::User).expect("a file");
+    let place = folder.path().canonicalize().expect("a folder");
+    assert_eq!(kept, real(&place).join("agent.json"));
+
+    taken(home.join("../none/./../agent.json"), "My Agent");
+    taken(home.join(".codex/none/../config.toml"), "Codex");
+    let file = home.join("..");
+    let refused = named("Other", file).expect_err("a folder");
+    assert!(
+        matches!(refused, Error::Unnameable { part: Part::File }),
+        "{refused}"
+    );
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::symlink;
+        symlink(&home, folder.path().join("linked")).expect("a link");
+        let linked = folder.path().join("linked");
+        taken(linked.join(".codex/config.toml"), "Codex");
+        taken(linked.join("../agent.json"), "My Agent");
+        fs::create_dir(home.join(".codex")).expect("a folder");
+        fs::write(home.join(".codex/config.toml"), "").expect("a file");
+        symlink(home.join(".codex/config.toml"), home.join("x")).expect("a link");
+        taken(home.join("x"), "Codex");
+        fs::write(home.join("y"), "").expect("a file");
+        symlink(home.join("y"), home.join("z")).expect("a link");
+        let host = named("Other", linked.join("z")).expect("named");
+        let kept = hosts.file(host, &Scope::User).expect("a file");
+        assert_eq!(kept, place.join("home/z"), "its own link stays");
+    }
+}
+
 /// A host that the table gets later has the name of no agent that a person named before.
 #[test]
 fn the_table_leaves_names_to_agents() {
