@@ -1,15 +1,18 @@
 //! Agents that are not in the table: a person names one, with its file and how that is written.
 
+mod key;
+
 use std::{
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
     Dialect, Error, Host, Hosts, Report, Scope, State,
-    dialect::{At, find},
+    dialect::{At, Fault, find},
     entry::NAME,
     file::{Contents, real::real},
     host::Signs,
@@ -36,8 +39,9 @@ pub struct NewCustom {
     pub file: PathBuf,
     /// How the file is written.
     pub dialect: Dialect,
-    /// The map of servers within it, from the outermost key.
-    pub key: Vec<String>,
+    /// The map of servers within it: its key, or the keys on the way to it with dots between them.
+    /// One with a dot in it stands in quotes where the file does not have it yet.
+    pub key: String,
 }
 
 /// An agent that a person named.
@@ -140,14 +144,6 @@ impl Hosts {
             return Err(Error::Unnameable { part: Part::Name });
         }
         let file = placed(&new.file).ok_or(Error::Unnameable { part: Part::File })?;
-        let bad = |part: &String| {
-            part.trim().is_empty()
-                || part.chars().count() > LONGEST
-                || part.contains(char::is_control)
-        };
-        if new.key.is_empty() || new.key.len() > DEEPEST || new.key.iter().any(bad) {
-            return Err(Error::Unnameable { part: Part::Key });
-        }
         let place = real(&file);
         for host in &known {
             if real(&self.file(host, &Scope::User)?) == place {
@@ -157,33 +153,32 @@ impl Hosts {
                 });
             }
         }
+        let contents = Contents::read(&file)?;
+        let fault = |fault| Error::of(fault, file.clone(), &contents.text);
+        let said = new.dialect.read(&contents.text).map_err(fault)?;
+        let key = key::keys(new.key.trim(), &said).filter(|key| fits(key));
         let custom = Custom {
             id: free_id(&name, &known),
             name,
-            file,
+            file: file.clone(),
             dialect: new.dialect,
-            key: new.key,
+            key: key.ok_or(Error::Unnameable { part: Part::Key })?,
         };
         let host = custom.host();
-        self.refuse_unfit(host, &custom.file)?;
+        self.refuse_unfit(host, &contents, &said).map_err(fault)?;
         self.ledger.add_custom(custom)?;
         Ok(host)
     }
 
     /// Whether our entry could be put where the person says: a wrong format is noticed now.
-    fn refuse_unfit(&self, host: &Host, file: &Path) -> Result<(), Error> {
-        let contents = Contents::read(file)?;
-        let fault = |fault| Error::of(fault, file.to_owned(), &contents.text);
-        let said = host.dialect.read(&contents.text).map_err(fault)?;
+    fn refuse_unfit(&self, host: &Host, contents: &Contents, said: &Value) -> Result<(), Fault> {
         let at = At {
             path: host.key,
             name: NAME,
         };
-        if find(&said, at).is_none() {
+        if find(said, at).is_none() {
             let entry = host.entry(&self.wanted(host), false);
-            host.dialect
-                .add(&contents.text, at, &entry)
-                .map_err(fault)?;
+            host.dialect.add(&contents.text, at, &entry)?;
         }
         Ok(())
     }
@@ -214,6 +209,14 @@ impl Hosts {
         }
         self.ledger.forget_custom(host.id, &file)
     }
+}
+
+/// A map of servers can lie there.
+fn fits(key: &[String]) -> bool {
+    let bad = |part: &String| {
+        part.trim().is_empty() || part.chars().count() > LONGEST || part.contains(char::is_control)
+    };
+    key.len() <= DEEPEST && !key.iter().any(bad)
 }
 
 /// A file as it is kept: in the folder where it really is. A link in its own place stays one, since

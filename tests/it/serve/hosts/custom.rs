@@ -11,7 +11,7 @@ const FILE: &str = ".mine/agent.yaml";
 fn an_agent_that_was_named_is_a_host() {
     let desk = Desk::new(&[(FILE, YAML)]);
     let named = json!({
-        "name": "My Agent", "file": format!("~/{FILE}"), "format": "yaml", "key": ["tools", "servers"],
+        "name": "My Agent", "file": format!("~/{FILE}"), "format": "yaml", "key": "tools.servers",
     });
     let added = desk.served.call("host_add", named.clone());
     assert_eq!(added["host"], "custom-my-agent");
@@ -76,7 +76,7 @@ fn nonsense_is_refused_with_the_reason() {
         ("x", "~/own/none.json", "servers", "own_file"),
     ] {
         std::fs::create_dir_all(desk.path(".mine")).expect("a folder");
-        let request = json!({ "name": name, "file": file, "format": "json", "key": [key] });
+        let request = json!({ "name": name, "file": file, "format": "json", "key": key });
         let refused = desk.refused("host_add", &request);
         assert_eq!(refused["params"]["reason"], reason, "{request}: {refused}");
     }

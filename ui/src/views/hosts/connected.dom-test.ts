@@ -287,7 +287,7 @@ describe("an agent of one's own", () => {
     await user.click(add());
     await waitFor(() => expect(location.hash).toBe("#/hosts/my-agent?act=register"));
     expect(backend.requests("host_add")).toEqual([
-      { name: "My Agent", file: "~/.my/conf.toml", format: "toml", key: ["tools", "servers"] },
+      { name: "My Agent", file: "~/.my/conf.toml", format: "toml", key: "tools.servers" },
     ]);
     await rerender({ route: { name: "hosts", id: "my-agent", act: "register" } });
     expect(await screen.findByRole("dialog", { name: "Register with My Agent" })).toBeTruthy();

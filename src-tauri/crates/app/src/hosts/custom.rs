@@ -16,8 +16,8 @@ pub struct NewHost {
     pub file: PathBuf,
     /// How the file is written.
     pub format: Dialect,
-    /// The map of servers within it, from the outermost key.
-    pub key: Vec<String>,
+    /// The map of servers within it: its key, or the keys on the way to it with dots between them.
+    pub key: String,
 }
 
 impl App {

@@ -270,8 +270,9 @@ payload! {
         pub file: String,
         /// How the file is written.
         pub format: HostFormatName,
-        /// The map of servers within it, from the outermost key.
-        pub key: Vec<String>,
+        /// The map of servers within it: its key, or the keys on the way to it with dots between
+        /// them. One with a dot in it stands in quotes where the file does not have it yet.
+        pub key: String,
     }
 
     /// It is a host from now on.

@@ -25,12 +25,12 @@ fn hosts(folder: &Path) -> Hosts {
     Hosts::new(machine, folder.join("data"), &program)
 }
 
-fn agent(file: PathBuf, dialect: Dialect, key: &[&str]) -> NewCustom {
+fn agent(file: PathBuf, dialect: Dialect, key: &str) -> NewCustom {
     NewCustom {
         name: "My Agent".to_owned(),
         file,
         dialect,
-        key: key.iter().map(|&part| part.to_owned()).collect(),
+        key: key.to_owned(),
     }
 }
 
@@ -65,7 +65,7 @@ fn an_agent_that_was_named_is_a_host() {
         let file = folder.path().join("agent.conf");
         fs::write(&file, before).expect("a file");
         let named = hosts(folder.path())
-            .name(agent(file.clone(), dialect, &["a", "b"]))
+            .name(agent(file.clone(), dialect, "a.b"))
             .unwrap_or_else(|error| panic!("{dialect:?}: {error}"));
         assert_eq!(
             (named.id, named.name, named.custom),
@@ -115,6 +115,48 @@ fn an_agent_that_was_named_is_a_host() {
     }
 }
 
+/// A key with a dot in it is one key: where the file has it, as it is, and else in quotes.
+#[test]
+fn a_key_may_have_a_dot_in_it() {
+    for (dialect, theirs, line) in [
+        (
+            Dialect::Json,
+            "{\n  \"amp.mcp\": {\"other\": {}}\n}\n",
+            "\"amp.mcp\": {",
+        ),
+        (
+            Dialect::Json5,
+            "{\n  'amp.mcp': {other: {}},\n}\n",
+            "amp.mcp",
+        ),
+        (
+            Dialect::Toml,
+            "[\"amp.mcp\".other]\ncommand = \"y\"\n",
+            "[\"amp.mcp\".openspace]",
+        ),
+        (
+            Dialect::Yaml,
+            "amp.mcp:\n  other:\n    command: y\n",
+            "amp.mcp:",
+        ),
+    ] {
+        for (before, key) in [(theirs, "amp.mcp"), ("", "\"amp.mcp\"")] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let file = folder.path().join("agent.conf");
+            fs::write(&file, before).expect("a file");
+            let hosts = hosts(folder.path());
+            let host = hosts.name(agent(file.clone(), dialect, key));
+            let host = host.unwrap_or_else(|error| panic!("{dialect:?} {key}: {error}"));
+            assert_eq!(host.key, ["amp.mcp"], "{dialect:?} {key}");
+            hosts
+                .register(host, &Scope::User, Options::default(), NOW)
+                .expect("registered");
+            let text = fs::read_to_string(&file).expect("a file");
+            assert!(text.contains(line), "{dialect:?} {key}: {text}");
+        }
+    }
+}
+
 /// While its file cannot be read, or our entry in it became another, it is not forgotten if we wrote
 /// into it. What we did not write keeps nobody from forgetting it.
 #[test]
@@ -123,7 +165,7 @@ fn an_agent_with_our_entry_is_not_forgotten() {
     let hosts = hosts(folder.path());
     let file = folder.path().join("agent.json");
     let name = || {
-        let agent = agent(file.clone(), Dialect::Json, &["servers"]);
+        let agent = agent(file.clone(), Dialect::Json, "servers");
         hosts.name(agent).expect("named")
     };
     let holds = |host| {
@@ -169,7 +211,7 @@ fn nonsense_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let hosts = hosts(folder.path());
     let file = folder.path().join("agent.json");
-    let good = || agent(file.clone(), Dialect::Json, &["servers"]);
+    let good = || agent(file.clone(), Dialect::Json, "servers");
     let part = |new: NewCustom| match hosts.name(new) {
         Err(Error::Unnameable { part }) => part,
         other => panic!("{other:?}"),
@@ -186,7 +228,7 @@ fn nonsense_is_refused() {
         ..good()
     };
     assert_eq!(part(new), Part::File);
-    for key in [&[] as &[&str], &["a", ""], &["a", "b", "c", "d", "e"]] {
+    for key in ["", " ", "a.", "a..b", "a.b.c.d.e", "\"a", "a\u{1b}"] {
         let new = agent(file.clone(), Dialect::Json, key);
         assert_eq!(part(new), Part::Key, "{key:?}");
     }
@@ -227,7 +269,7 @@ fn a_file_is_known_however_it_is_written() {
     let named = |name: &str, file: PathBuf| {
         hosts.name(NewCustom {
             name: name.to_owned(),
-            ..agent(file, Dialect::Json, &["servers"])
+            ..agent(file, Dialect::Json, "servers")
         })
     };
     let taken = |file: PathBuf, of: &str| match named("Other", file.clone()) {
@@ -283,7 +325,7 @@ fn names_in_commands_are_unique() {
     let id = |name: &str, file: &str| {
         let new = NewCustom {
             name: name.to_owned(),
-            ..agent(folder.path().join(file), Dialect::Yaml, &["mcp"])
+            ..agent(folder.path().join(file), Dialect::Yaml, "mcp")
         };
         hosts.name(new).expect("named").id
     };
