@@ -131,7 +131,7 @@ impl Hosts {
     /// # Errors
     /// [`Error::Unnameable`] for what makes no sense, [`Error::Taken`] for the file of another host,
     /// and whatever keeps a file that is there from being read in this format.
-    pub fn name(&self, new: NewCustom) -> Result<&'static Host, Error> {
+    pub fn name(&self, new: &NewCustom) -> Result<&'static Host, Error> {
         let name = new.name.trim().to_owned();
         let known = self.known()?;
         let letters = name.chars().count();

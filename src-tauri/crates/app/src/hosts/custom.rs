@@ -33,7 +33,7 @@ impl App {
             return Err(self.said(Code::InvalidRequest, "own_file", &values));
         }
         let hosts = self.hosts();
-        let host = hosts.name(NewCustom {
+        let host = hosts.name(&NewCustom {
             name: new.name,
             file: new.file,
             dialect: new.format,

@@ -65,7 +65,7 @@ fn an_agent_that_was_named_is_a_host() {
         let file = folder.path().join("agent.conf");
         fs::write(&file, before).expect("a file");
         let named = hosts(folder.path())
-            .name(agent(file.clone(), dialect, "a.b"))
+            .name(&agent(file.clone(), dialect, "a.b"))
             .unwrap_or_else(|error| panic!("{dialect:?}: {error}"));
         assert_eq!(
             (named.id, named.name, named.custom),
@@ -145,7 +145,7 @@ fn a_key_may_have_a_dot_in_it() {
             let file = folder.path().join("agent.conf");
             fs::write(&file, before).expect("a file");
             let hosts = hosts(folder.path());
-            let host = hosts.name(agent(file.clone(), dialect, key));
+            let host = hosts.name(&agent(file.clone(), dialect, key));
             let host = host.unwrap_or_else(|error| panic!("{dialect:?} {key}: {error}"));
             assert_eq!(host.key, ["amp.mcp"], "{dialect:?} {key}");
             hosts
@@ -166,7 +166,7 @@ fn an_agent_with_our_entry_is_not_forgotten() {
     let file = folder.path().join("agent.json");
     let name = || {
         let agent = agent(file.clone(), Dialect::Json, "servers");
-        hosts.name(agent).expect("named")
+        hosts.name(&agent).expect("named")
     };
     let holds = |host| {
         let report = hosts.look(host, &Scope::User).expect("a report");
@@ -212,7 +212,7 @@ fn nonsense_is_refused() {
     let hosts = hosts(folder.path());
     let file = folder.path().join("agent.json");
     let good = || agent(file.clone(), Dialect::Json, "servers");
-    let part = |new: NewCustom| match hosts.name(new) {
+    let part = |new: NewCustom| match hosts.name(&new) {
         Err(Error::Unnameable { part }) => part,
         other => panic!("{other:?}"),
     };
@@ -234,7 +234,7 @@ fn nonsense_is_refused() {
     }
     let codex = hosts.find("codex").expect("a host");
     let theirs = hosts.file(codex, &Scope::User).expect("a file");
-    let taken = hosts.name(NewCustom {
+    let taken = hosts.name(&NewCustom {
         file: theirs,
         ..good()
     });
@@ -244,7 +244,7 @@ fn nonsense_is_refused() {
     );
     for (text, wrong) in [("{ oops", "syntax"), ("{\"servers\": 5}", "shape")] {
         fs::write(&file, text).expect("a file");
-        match hosts.name(good()) {
+        match hosts.name(&good()) {
             Err(Error::Unparsable { line: 1, .. }) if wrong == "syntax" => {}
             Err(Error::WrongShape { line: 1, .. }) if wrong == "shape" => {}
             other => panic!("{wrong}: {other:?}"),
@@ -267,7 +267,7 @@ fn a_file_is_known_however_it_is_written() {
     let hosts = hosts(folder.path());
     let home = folder.path().join("home");
     let named = |name: &str, file: PathBuf| {
-        hosts.name(NewCustom {
+        hosts.name(&NewCustom {
             name: name.to_owned(),
             ..agent(file, Dialect::Json, "servers")
         })
@@ -327,7 +327,7 @@ fn names_in_commands_are_unique() {
             name: name.to_owned(),
             ..agent(folder.path().join(file), Dialect::Yaml, "mcp")
         };
-        hosts.name(new).expect("named").id
+        hosts.name(&new).expect("named").id
     };
     assert_eq!(id("My  Agent!", "a"), "custom-my-agent");
     assert_eq!(id("my-agent?", "b"), "custom-my-agent-2");
