@@ -16,6 +16,7 @@ export function host(id: string, state: HostState, over: Partial<Host> = {}): Ho
     problem: null,
     undoable: null,
     custom: false,
+    forgettable: false,
     connected: null,
     skills: [],
     ...over,

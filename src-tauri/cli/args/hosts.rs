@@ -71,7 +71,8 @@ Nothing is written into the file; `openspace hosts register` does that, as for e
 
 Examples:
   openspace hosts add \"My Agent\" --file ~/.my-agent/mcp.json --format json --key mcpServers
-  openspace hosts add other --file ~/.other/config.toml --format toml --key tools.mcp_servers")]
+  openspace hosts add other --file ~/.other/config.toml --format toml --key tools.mcp_servers
+  openspace hosts add third --file ~/.third.json --format json --key '\"third.mcpServers\"'")]
 pub(crate) struct AddArgs {
     /// What you call it
     pub(crate) name: String,
@@ -81,9 +82,10 @@ pub(crate) struct AddArgs {
     /// How the file is written
     #[arg(long, value_enum)]
     pub(crate) format: Format,
-    /// The map of servers within the file; dots between the keys on the way to it
-    #[arg(long, value_name = "KEY", value_delimiter = '.', required = true)]
-    pub(crate) key: Vec<String>,
+    /// The map of servers within the file; dots between the keys on the way to it. A key with a dot
+    /// in it is taken as one where the file has it, and else stands in quotes
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: String,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

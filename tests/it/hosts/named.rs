@@ -43,28 +43,34 @@ fn an_agent_is_named_and_forgotten() {
         desk.hosts(&all).run().expect("the program runs")
     };
     let added = lines(&named(&["--json"]).stdout).remove(0);
-    assert_eq!(added["host"], "my-agent", "{added}");
+    assert_eq!(added["host"], "custom-my-agent", "{added}");
     assert_eq!(added["custom"], true);
     let again = named(&[]);
     assert_eq!(again.code, Some(2), "{again:?}");
     assert!(again.stderr.contains("name of another host"), "{again:?}");
-    assert_eq!(desk.state("my-agent"), "not_registered");
+    assert_eq!(desk.state("custom-my-agent"), "not_registered");
 
-    desk.run(&["register", "my-agent"], 0);
+    desk.run(&["register", "custom-my-agent"], 0);
     let text = fs::read_to_string(&file).expect("a file");
     assert!(text.contains("[tools.servers.openspace]"), "{text}");
-    assert!(text.contains("OPENSPACE_HOST_ID = \"my-agent\""), "{text}");
-    desk.run(&["verify", "my-agent"], 0);
-    let refused = desk.run(&["remove", "my-agent"], 1);
     assert!(
-        refused.stderr.contains("unregister my-agent"),
+        text.contains("OPENSPACE_HOST_ID = \"custom-my-agent\""),
+        "{text}"
+    );
+    desk.run(&["verify", "custom-my-agent"], 0);
+    let refused = desk.run(&["remove", "custom-my-agent"], 1);
+    assert!(
+        refused.stderr.contains("unregister custom-my-agent"),
         "{refused:?}"
     );
-    desk.run(&["unregister", "my-agent"], 0);
+    desk.run(&["unregister", "custom-my-agent"], 0);
     assert_eq!(fs::read_to_string(&file).expect("a file"), TOML);
-    let removed = lines(&desk.run(&["remove", "my-agent", "--json"], 0).stdout).remove(0);
-    assert_eq!(removed, json!({ "host": "my-agent", "removed": true }));
-    desk.run(&["show", "my-agent"], 2);
+    let removed = lines(&desk.run(&["remove", "custom-my-agent", "--json"], 0).stdout).remove(0);
+    assert_eq!(
+        removed,
+        json!({ "host": "custom-my-agent", "removed": true })
+    );
+    desk.run(&["show", "custom-my-agent"], 2);
     desk.end_runners();
     desk.finish();
 }

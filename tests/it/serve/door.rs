@@ -350,7 +350,7 @@ fn answers_are_refused_while_a_run_has_control() {
         ("host_give_up", json!({ "host": "codex" })),
         (
             "host_add",
-            json!({ "name": "x", "file": "/x.json", "format": "json", "key": ["x"] }),
+            json!({ "name": "x", "file": "/x.json", "format": "json", "key": "x" }),
         ),
         ("host_forget", json!({ "host": "codex" })),
     ] {

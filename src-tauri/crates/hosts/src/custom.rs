@@ -1,17 +1,20 @@
 //! Agents that are not in the table: a person names one, with its file and how that is written.
 
+mod key;
+
 use std::{
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{
-    Dialect, Error, Host, Hosts, Scope,
-    dialect::{At, find},
+    Dialect, Error, Host, Hosts, Report, Scope, State,
+    dialect::{At, Fault, find},
     entry::NAME,
-    file::Contents,
+    file::{Contents, real::real},
     host::Signs,
     machine::Place,
     table::USUAL,
@@ -21,6 +24,9 @@ use crate::{
 const LONGEST: usize = 60;
 /// The map of servers lies no deeper than this.
 const DEEPEST: usize = 4;
+/// What their names in commands begin with. No host of the table has such a name, so a later one
+/// never takes the place of an agent that was named before.
+pub(crate) const PREFIX: &str = "custom-";
 /// What an agent is called in commands whose name has no letter for that.
 const NAMELESS: &str = "agent";
 
@@ -33,8 +39,9 @@ pub struct NewCustom {
     pub file: PathBuf,
     /// How the file is written.
     pub dialect: Dialect,
-    /// The map of servers within it, from the outermost key.
-    pub key: Vec<String>,
+    /// The map of servers within it: its key, or the keys on the way to it with dots between them.
+    /// One with a dot in it stands in quotes where the file does not have it yet.
+    pub key: String,
 }
 
 /// An agent that a person named.
@@ -124,7 +131,7 @@ impl Hosts {
     /// # Errors
     /// [`Error::Unnameable`] for what makes no sense, [`Error::Taken`] for the file of another host,
     /// and whatever keeps a file that is there from being read in this format.
-    pub fn name(&self, new: NewCustom) -> Result<&'static Host, Error> {
+    pub fn name(&self, new: &NewCustom) -> Result<&'static Host, Error> {
         let name = new.name.trim().to_owned();
         let known = self.known()?;
         let letters = name.chars().count();
@@ -136,52 +143,42 @@ impl Hosts {
         {
             return Err(Error::Unnameable { part: Part::Name });
         }
-        if !new.file.is_absolute() || new.file.to_str().is_none() || new.file.parent().is_none() {
-            return Err(Error::Unnameable { part: Part::File });
-        }
-        let bad = |part: &String| {
-            part.trim().is_empty()
-                || part.chars().count() > LONGEST
-                || part.contains(char::is_control)
-        };
-        if new.key.is_empty() || new.key.len() > DEEPEST || new.key.iter().any(bad) {
-            return Err(Error::Unnameable { part: Part::Key });
-        }
+        let file = placed(&new.file).ok_or(Error::Unnameable { part: Part::File })?;
+        let place = real(&file);
         for host in &known {
-            if self.file(host, &Scope::User)? == new.file {
+            if real(&self.file(host, &Scope::User)?) == place {
                 return Err(Error::Taken {
                     host: host.name,
-                    path: new.file,
+                    path: file,
                 });
             }
         }
+        let contents = Contents::read(&file)?;
+        let fault = |fault| Error::of(fault, file.clone(), &contents.text);
+        let said = new.dialect.read(&contents.text).map_err(fault)?;
+        let key = key::keys(new.key.trim(), &said).filter(|key| fits(key));
         let custom = Custom {
             id: free_id(&name, &known),
             name,
-            file: new.file,
+            file: file.clone(),
             dialect: new.dialect,
-            key: new.key,
+            key: key.ok_or(Error::Unnameable { part: Part::Key })?,
         };
         let host = custom.host();
-        self.refuse_unfit(host, &custom.file)?;
+        self.refuse_unfit(host, &contents, &said).map_err(fault)?;
         self.ledger.add_custom(custom)?;
         Ok(host)
     }
 
     /// Whether our entry could be put where the person says: a wrong format is noticed now.
-    fn refuse_unfit(&self, host: &Host, file: &Path) -> Result<(), Error> {
-        let contents = Contents::read(file)?;
-        let fault = |fault| Error::of(fault, file.to_owned(), &contents.text);
-        let said = host.dialect.read(&contents.text).map_err(fault)?;
+    fn refuse_unfit(&self, host: &Host, contents: &Contents, said: &Value) -> Result<(), Fault> {
         let at = At {
             path: host.key,
             name: NAME,
         };
-        if find(&said, at).is_none() {
+        if find(said, at).is_none() {
             let entry = host.entry(&self.wanted(host), false);
-            host.dialect
-                .add(&contents.text, at, &entry)
-                .map_err(fault)?;
+            host.dialect.add(&contents.text, at, &entry)?;
         }
         Ok(())
     }
@@ -189,8 +186,9 @@ impl Hosts {
     /// Forgets an agent that a person named.
     ///
     /// # Errors
-    /// [`Error::UnknownHost`] for one that nobody named, [`Error::StillRegistered`] while our entry is
-    /// in its file: then nobody would know of it.
+    /// [`Error::NotCustom`] for one that nobody named, [`Error::StillRegistered`] while our entry is
+    /// in its file, or what became of it: then nobody would know of it. Whatever keeps a file from
+    /// being read that we wrote it into.
     pub fn forget(&self, host: &'static Host) -> Result<(), Error> {
         if !host.custom {
             return Err(Error::NotCustom { host: host.name });
@@ -199,35 +197,57 @@ impl Hosts {
         let file = own.file.clone();
         let others = self.others()?.into_iter();
         let mut all = others.filter(|it| it.host.id == host.id).chain([own]);
-        if let Some(report) = all.find(|report| report.state.is_registered()) {
-            return Err(Error::StillRegistered {
-                host: host.name,
-                id: host.id,
-                path: report.file,
+        if let Some(report) = all.find(Report::holds_ours) {
+            return Err(match report.state {
+                State::Unusable(error) => error,
+                _ => Error::StillRegistered {
+                    host: host.name,
+                    id: host.id,
+                    path: report.file,
+                },
             });
         }
         self.ledger.forget_custom(host.id, &file)
     }
 }
 
+/// A map of servers can lie there.
+fn fits(key: &[String]) -> bool {
+    let bad = |part: &String| {
+        part.trim().is_empty() || part.chars().count() > LONGEST || part.contains(char::is_control)
+    };
+    key.len() <= DEEPEST && !key.iter().any(bad)
+}
+
+/// A file as it is kept: in the folder where it really is. A link in its own place stays one, since
+/// whoever made it may let it lead elsewhere later.
+fn placed(file: &Path) -> Option<PathBuf> {
+    if !file.is_absolute() {
+        return None;
+    }
+    let placed = real(file.parent()?).join(file.file_name()?);
+    placed.to_str().is_some().then_some(placed)
+}
+
 /// A name for commands that no other host has.
 fn free_id(name: &str, known: &[&Host]) -> String {
-    let mut id = String::new();
+    let mut word = String::new();
     for letter in name.chars() {
         if letter.is_ascii_alphanumeric() {
-            id.push(letter.to_ascii_lowercase());
-        } else if !id.is_empty() && !id.ends_with('-') {
-            id.push('-');
+            word.push(letter.to_ascii_lowercase());
+        } else if !word.is_empty() && !word.ends_with('-') {
+            word.push('-');
         }
     }
-    let id = id.trim_end_matches('-');
-    let id = if id.is_empty() { NAMELESS } else { id };
+    let word = word.trim_end_matches('-');
+    let word = if word.is_empty() { NAMELESS } else { word };
+    let id = format!("{PREFIX}{word}");
     let free = |id: &String| known.iter().all(|host| host.id != id);
-    std::iter::once(id.to_owned())
+    std::iter::once(id.clone())
         // One of these is free, however many hosts there are.
-        .chain((2..=known.len() + 2).map(|number| format!("{id}-{number}")))
+        .chain((2..=known.len() + 2).map(|number| format!("{PREFIX}{word}-{number}")))
         .find(free)
-        .unwrap_or_else(|| id.to_owned())
+        .unwrap_or(id)
 }
 
 #[cfg(test)]

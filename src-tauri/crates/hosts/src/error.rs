@@ -1,4 +1,4 @@
-//! Why a host's file could not be read or changed. Nothing was changed then.
+//! Why a host's file could not be read or changed. Nothing was changed then, unless the error says so.
 
 use std::{io, path::PathBuf};
 
@@ -162,6 +162,19 @@ pub enum Error {
         host: &'static str,
         /// The file.
         path: PathBuf,
+    },
+    /// What was written was not wanted after all, and could not be taken out again: it may be there,
+    /// and is known to be ours. The copy of the file stays.
+    #[error("{} could not be put back: {source}", path.display())]
+    NotPutBack {
+        /// The host's name.
+        host: &'static str,
+        /// Its name in commands.
+        id: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Box<Error>,
     },
     /// The entry needs a program that stays where it is, and there is none.
     #[error("{} cannot be copied to {}: {source}", from.display(), to.display())]

@@ -2,6 +2,7 @@
 
 pub(crate) mod backup;
 pub(crate) mod lock;
+pub(crate) mod real;
 
 use std::{
     fs::{self, File, Metadata},
@@ -209,7 +210,8 @@ impl Contents {
         }
     }
 
-    fn changed(&self) -> Error {
+    /// Another program was faster.
+    pub(crate) fn changed(&self) -> Error {
         Error::Changed {
             path: self.path.clone(),
         }

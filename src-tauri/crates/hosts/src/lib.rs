@@ -37,6 +37,7 @@ pub use dialect::Dialect;
 pub use doctor::{Checkup, Cure, Finding};
 pub use entry::{Launch, MARK, NAME};
 pub use error::Error;
+pub use file::real::real;
 pub use host::{Host, Passes};
 pub use hosts::{Hosts, find};
 pub use launcher::Launcher;

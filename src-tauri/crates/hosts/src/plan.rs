@@ -314,7 +314,7 @@ impl Hosts {
     ///
     /// # Errors
     /// [`Error::Changed`] when it is not, and whatever keeps it from being written. The file is as
-    /// it was then.
+    /// it was then, but after [`Error::NotPutBack`].
     pub fn make(&self, plan: Plan, now: Timestamp) -> Result<Done, Error> {
         let _lock = lock(plan.host, &plan.file, plan.shared)?;
         self.make_locked(plan, now)
@@ -372,24 +372,48 @@ impl Hosts {
                 Verdict::Accepted | Verdict::Silent => None,
             };
             if let Some(error) = unwanted {
-                if let (Error::Stopped { .. }, Some(copy)) = (&error, &backup) {
-                    // The file is what it is a copy of.
-                    let _stays = std::fs::remove_file(copy);
+                match Self::put_back(&plan, backup.as_deref()) {
+                    Ok(()) => {
+                        if let (Error::Stopped { .. }, Some(copy)) = (&error, &backup) {
+                            // The file is what it is a copy of.
+                            let _stays = std::fs::remove_file(copy);
+                        }
+                        return Err(error);
+                    }
+                    Err(source) => {
+                        // What was written may still be there, so it is known and the copy stays.
+                        self.keep(&plan, backup, known, now)?;
+                        return Err(Error::NotPutBack {
+                            host: plan.host.name,
+                            id: plan.host.id,
+                            path: plan.file,
+                            source: Box::new(source),
+                        });
+                    }
                 }
-                Contents::read(&plan.file)?.replace(&plan.contents.text, !plan.shared)?;
-                return Err(error);
             }
         }
+        self.keep(&plan, backup.clone(), known, now)?;
+        Ok(Done { plan, backup })
+    }
+
+    /// Keeps what was written, so that it is known later and can be taken back.
+    fn keep(
+        &self,
+        plan: &Plan,
+        backup: Option<PathBuf>,
+        known: Option<Record>,
+        now: Timestamp,
+    ) -> Result<(), Error> {
         let after = plan.after.as_deref();
         let change = (plan.kind != Kind::Undo).then(|| Change {
             file: plan.file.clone(),
-            backup: backup.clone(),
+            backup,
             after: after.map(|text| plan.contents.hash_with(text)),
             record: known,
             at: now.as_millisecond(),
         });
-        self.ledger.put(&plan.file, plan.record.clone(), change)?;
-        Ok(Done { plan, backup })
+        self.ledger.put(&plan.file, plan.record.clone(), change)
     }
 
     /// Forgets an entry that somebody else removed.

@@ -38,6 +38,8 @@ pub struct Report {
     pub launch: Option<Launch>,
     /// How it stands.
     pub state: State,
+    /// We wrote an entry into its file and did not take it out since.
+    pub recorded: bool,
     /// Our skills in its folder; none where it has no such folder, or another file than the person's
     /// own was asked about.
     pub skills: Vec<SkillReport>,
@@ -68,6 +70,15 @@ pub enum State {
     },
     /// Its file cannot be read.
     Unusable(Error),
+}
+
+impl Report {
+    /// Our entry is in its file, or what we wrote may be: nobody would know of it if the host were
+    /// forgotten.
+    pub fn holds_ours(&self) -> bool {
+        let doubtful = matches!(self.state, State::Different { .. } | State::Unusable(_));
+        self.state.is_registered() || self.recorded && doubtful
+    }
 }
 
 impl State {
@@ -181,6 +192,7 @@ impl Hosts {
             sign,
             launch: None,
             state: State::NotRegistered,
+            recorded: self.ledger.find(&file)?.is_some(),
             skills: match scope {
                 Scope::User => self.look_skills(host)?,
                 Scope::Project(_) | Scope::File(_) => Vec::new(),

@@ -18,6 +18,7 @@ file: string,
  */
 format: HostFormatName, 
 /**
- * The map of servers within it, from the outermost key.
+ * The map of servers within it: its key, or the keys on the way to it with dots between
+ * them. One with a dot in it stands in quotes where the file does not have it yet.
  */
-key: Array<string>, };
+key: string, };

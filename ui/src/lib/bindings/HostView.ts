@@ -54,6 +54,10 @@ undoable: number | null,
  */
 custom: boolean, 
 /**
+ * It can be forgotten: a person named it, and nothing of us is in its file.
+ */
+forgettable: boolean, 
+/**
  * Its client, as it connected to our server last.
  */
 connected: HostClientView | null, 

@@ -27,8 +27,6 @@ export class Changing {
   trust = $state(false);
   /** Our skills come with the registration. */
   skills = $state(false);
-  /** Since when the core has been working on it, Unix milliseconds; null when it does not. */
-  since: number | null = $state(null);
   /** The folder of a project whose file is meant, empty while it is not named; null for the person's
    * own file. */
   project: string | null = $state(null);
@@ -105,7 +103,6 @@ export class Changing {
     const { preview } = this;
     if (!preview || this.busy) return;
     this.busy = true;
-    this.since = Date.now();
     this.failure = null;
     this.meanwhile = false;
     try {
@@ -121,7 +118,6 @@ export class Changing {
       this.#refused(failureOf(thrown));
     } finally {
       this.busy = false;
-      this.since = null;
     }
   }
 

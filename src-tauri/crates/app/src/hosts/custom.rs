@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use openspace_hosts::{Dialect, NewCustom};
+use openspace_hosts::{Dialect, NewCustom, real};
 
 use super::HostState;
 use crate::{App, Code, failure::Result, protected::protected_paths};
@@ -16,8 +16,8 @@ pub struct NewHost {
     pub file: PathBuf,
     /// How the file is written.
     pub format: Dialect,
-    /// The map of servers within it, from the outermost key.
-    pub key: Vec<String>,
+    /// The map of servers within it: its key, or the keys on the way to it with dots between them.
+    pub key: String,
 }
 
 impl App {
@@ -33,7 +33,7 @@ impl App {
             return Err(self.said(Code::InvalidRequest, "own_file", &values));
         }
         let hosts = self.hosts();
-        let host = hosts.name(NewCustom {
+        let host = hosts.name(&NewCustom {
             name: new.name,
             file: new.file,
             dialect: new.format,
@@ -59,10 +59,9 @@ impl App {
 
     /// The file is one of our own, which no entry belongs into.
     fn is_ours(&self, file: &Path) -> bool {
-        let resolved = file.canonicalize();
-        let file = resolved.as_deref().unwrap_or(file);
+        let file = real(file);
         protected_paths(&self.paths, &[])
             .iter()
-            .any(|ours| file.starts_with(ours))
+            .any(|ours| file.starts_with(real(ours)))
     }
 }

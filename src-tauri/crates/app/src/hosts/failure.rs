@@ -144,6 +144,21 @@ impl App {
                 "stopped",
                 vec![("host", (*host).to_owned()), path(file)],
             ),
+            Error::NotPutBack {
+                host,
+                id,
+                path: file,
+                source,
+            } => (
+                Code::Unavailable,
+                "not_put_back",
+                vec![
+                    ("host", (*host).to_owned()),
+                    ("id", (*id).to_owned()),
+                    path(file),
+                    ("message", self.host_failure(source).message),
+                ],
+            ),
             Error::NoLauncher { to, source, .. } => (
                 Code::Store,
                 "no_launcher",

@@ -35,6 +35,8 @@ pub struct HostState {
     pub skills: Vec<HostSkill>,
     /// A person named it.
     pub custom: bool,
+    /// It can be forgotten: a person named it, and nothing of us is in its file.
+    pub forgettable: bool,
     /// Its client, as it connected to our server last.
     pub connected: Option<HostClient>,
 }
@@ -236,6 +238,7 @@ impl App {
     fn host_state(&self, report: Report, connected: Option<HostClient>) -> HostState {
         HostState {
             custom: report.host.custom,
+            forgettable: report.host.custom && !report.holds_ours(),
             connected,
             host: report.host.id,
             name: report.host.name,

@@ -78,6 +78,8 @@ payload! {
         pub undoable: Option<i64>,
         /// A person named it.
         pub custom: bool,
+        /// It can be forgotten: a person named it, and nothing of us is in its file.
+        pub forgettable: bool,
         /// Its client, as it connected to our server last.
         pub connected: Option<HostClientView>,
         /// Our skills in its folder; none where it has no such folder.
@@ -268,8 +270,9 @@ payload! {
         pub file: String,
         /// How the file is written.
         pub format: HostFormatName,
-        /// The map of servers within it, from the outermost key.
-        pub key: Vec<String>,
+        /// The map of servers within it: its key, or the keys on the way to it with dots between
+        /// them. One with a dot in it stands in quotes where the file does not have it yet.
+        pub key: String,
     }
 
     /// It is a host from now on.

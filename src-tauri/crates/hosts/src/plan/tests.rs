@@ -1,4 +1,6 @@
 mod undo;
+#[cfg(unix)]
+mod unwanted;
 
 use std::{fs, path::Path};
 

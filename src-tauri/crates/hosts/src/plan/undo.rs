@@ -1,5 +1,7 @@
 //! Taking the last change to a file back.
 
+use std::path::Path;
+
 use super::{Contents, Error, Host, Hosts, Kind, Plan, Scope};
 use crate::ledger::Change;
 
@@ -41,5 +43,23 @@ impl Hosts {
             let there = change.backup.as_ref().is_none_or(|copy| copy.is_file());
             there && change.after == contents.hash()
         }))
+    }
+
+    /// Makes a file what it was before a change that is not wanted after all.
+    ///
+    /// # Errors
+    /// [`Error::Changed`] when it is not what the change made of it any more: what another program
+    /// wrote stays. Whatever keeps it from being written.
+    pub(super) fn put_back(plan: &Plan, backup: Option<&Path>) -> Result<(), Error> {
+        let now = Contents::read(&plan.file)?;
+        let ours = plan.after.as_deref();
+        if now.hash() != ours.map(|text| plan.contents.hash_with(text)) {
+            return Err(now.changed());
+        }
+        // The copy has the mark in front that the file had, whatever the change made of that.
+        let before = backup.and_then(|copy| Contents::read(copy).ok());
+        let before = before.filter(Contents::exists);
+        let before = before.as_ref().unwrap_or(&plan.contents);
+        now.marked_as(before).replace(&before.text, !plan.shared)
     }
 }

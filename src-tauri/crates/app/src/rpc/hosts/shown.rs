@@ -126,6 +126,7 @@ pub(super) fn view(app: &App, state: HostState, scope: HostScope) -> HostView {
     HostView {
         undoable: app.host_undoable(state.host, scope),
         custom: state.custom,
+        forgettable: state.forgettable,
         connected: state.connected.map(Into::into),
         skills: state.skills.into_iter().map(Into::into).collect(),
         host: state.host.to_owned(),
