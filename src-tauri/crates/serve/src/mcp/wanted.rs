@@ -61,9 +61,9 @@ pub async fn while_wanted(app: Arc<App>, cancel: CancellationToken) {
         let stands = wanted.is_none() || served.is_some();
         let again = async {
             if stands && !told.unkept {
-                std::future::pending().await
+                std::future::pending::<()>().await;
             } else {
-                tokio::time::sleep(AGAIN).await
+                tokio::time::sleep(AGAIN).await;
             }
         };
         tokio::select! {
