@@ -199,5 +199,6 @@ fn headers_of_all() -> [(header::HeaderName, &'static str); 5] {
     ]
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests;

@@ -52,9 +52,9 @@ fn host(server: Server) -> Host {
             .enable_all()
             .build();
         let runtime = runtime.expect("a runtime");
-        let served = runtime.block_on(serve_stdio(&server, streams));
+        let ended = runtime.block_on(serve_stdio(&server, streams));
         runtime.shutdown_background();
-        served
+        ended
     });
     Host {
         input,
@@ -126,12 +126,12 @@ fn a_tool_that_panics_is_an_error_and_the_server_lives_on() {
 #[test]
 fn the_end_of_input_is_the_end_within_two_seconds() {
     let (release, held) = channel::<()>();
-    let (begin, begun) = channel();
+    let (tell, begun) = channel();
     let held = Mutex::new(held);
     let server = Server::telling(
         Opening::later(|| Err(Failure::new(Code::Internal, "not for this"))),
         move |_| {
-            begin.send(()).expect("awaited");
+            tell.send(()).expect("awaited");
             let _released = held.lock().expect("ours").recv();
             Ok(())
         },
