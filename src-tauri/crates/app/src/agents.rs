@@ -21,7 +21,8 @@ use crate::{
 
 /// Name of the file that holds the token of agents, in the data folder. It opens nothing else.
 pub const TOKEN_FILE: &str = "mcp-token";
-/// How long something secret stays on the clipboard, and how often is looked whether a run could read it.
+/// How long something secret stays on the clipboard, and how often is looked whether a run could read
+/// it.
 const ON_CLIPBOARD: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(250);
 /// A server of this machine that takes longer does not answer.
@@ -29,8 +30,9 @@ const ANSWERS: Duration = Duration::from_secs(2);
 
 impl App {
     /// Puts what an agent needs to connect on the clipboard, in the form that most of them take, and
-    /// takes it away again after a minute, or once a run has a screen. It holds the token, so that nothing but the clipboard sees
-    /// it: no page, no log.
+    /// takes it away again after a minute, or once a run has a screen. It holds the token, so that
+    /// nothing but the clipboard sees it: no page, no log, and no history of the clipboard whose program
+    /// leaves out what is marked as secret.
     ///
     /// # Errors
     /// [`Code::Forbidden`] while a run has a screen, since it could read the clipboard;
@@ -57,7 +59,7 @@ impl App {
             };
             let platform = openspace_gui::platform::open(&options);
             let mut input = platform.map_err(|error| failed(error.to_string()))?.input;
-            let set = input.set_clipboard(text.expose());
+            let set = input.set_secret_clipboard(text.expose());
             set.map_err(|error| failed(error.to_string()))?;
             Ok(input)
         });

@@ -238,11 +238,14 @@ impl App {
         };
         let mut runners = self.runners()?;
         if self.surface.claims_runs {
-            // What this process itself started is no less a run's.
+            // What this process itself started is no less a run's: a command outside the sandbox can
+            // shed every mark, and orphans of it become our children as what was opened for the person
+            // does.
             runners.push(std::process::id());
         }
         match ancestry::descent_of(pid, &runners) {
             None => Ok(()),
+            Some(Descent::Runner { pid }) if pid == std::process::id() => Err(of_this_process()),
             Some(descent) => Err(of_a_run(&descent, "use the windows' calls")),
         }
     }
@@ -278,6 +281,18 @@ fn of_a_run(descent: &Descent, what: &str) -> Failure {
     )
     .hint("only a person may, in a terminal or window of their own")
     .param("run", run)
+}
+
+/// It may be what was opened for the person, who has to know the way out.
+fn of_this_process() -> Failure {
+    Failure::new(
+        Code::Forbidden,
+        "what OpenSpace started may not connect to it: it cannot be told from what a run started",
+    )
+    .hint(
+        "if OpenSpace opened this program for you, such as an editor, close it and start it yourself, \
+         from the system's menu or a terminal",
+    )
 }
 
 fn language(environment: &Environment, settings: &Settings) -> Result<Language> {

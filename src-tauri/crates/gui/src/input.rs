@@ -168,6 +168,12 @@ pub trait Input: Send {
     /// Puts text on the clipboard; it stays there while this value lives.
     fn set_clipboard(&mut self, text: &str) -> Result<(), InputError>;
 
+    /// As [`Input::set_clipboard`]; programs that keep a history of it are asked to leave this out,
+    /// where there is a way to ask them.
+    fn set_secret_clipboard(&mut self, text: &str) -> Result<(), InputError> {
+        self.set_clipboard(text)
+    }
+
     /// What has to be undone at the moment.
     fn held(&self) -> Held;
 

@@ -57,6 +57,9 @@ pub fn release_held_with(
     ))
 }
 
+/// Whether text can be put on a clipboard here, given a display.
+pub const HAS_CLIPBOARD: bool = cfg!(target_os = "linux");
+
 /// Which screen to open. Nothing here reads the environment: the caller found these values.
 #[derive(Debug, Clone, Default)]
 pub struct Options {

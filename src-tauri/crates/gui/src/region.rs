@@ -19,8 +19,8 @@ fn rect((left, top, right, bottom): Edges) -> Option<InputRect> {
     })
 }
 
-/// What two rectangles have in common.
-pub(crate) fn common(one: InputRect, other: InputRect) -> Option<InputRect> {
+/// What lies in both rectangles.
+pub(crate) fn intersection(one: InputRect, other: InputRect) -> Option<InputRect> {
     let ((a0, b0, a1, b1), (c0, d0, c1, d1)) = (edges(one), edges(other));
     rect((a0.max(c0), b0.max(d0), a1.min(c1), b1.min(d1)))
 }
@@ -28,7 +28,7 @@ pub(crate) fn common(one: InputRect, other: InputRect) -> Option<InputRect> {
 /// Rectangles without what lies in another one.
 pub(crate) fn without(areas: Vec<InputRect>, hole: InputRect) -> Vec<InputRect> {
     let left_of = |area: InputRect| {
-        let Some(hole) = common(area, hole) else {
+        let Some(hole) = intersection(area, hole) else {
             return vec![area];
         };
         let ((x0, y0, x1, y1), (h0, v0, h1, v1)) = (edges(area), edges(hole));

@@ -5,21 +5,18 @@
 //! which holds its own name when that name was made to point here (DNS rebinding), nor leave out
 //! `Origin` where it reads answers or posts anything.
 
-use std::{
-    collections::HashMap,
-    net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
     Json,
-    extract::{ConnectInfo, Request, State},
+    extract::{ConnectInfo, Request, State, connect_info::Connected},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     middleware::Next,
     response::{IntoResponse as _, Response},
+    serve::IncomingStream,
 };
-
-use openspace_app::{App, Failure};
+use openspace_app::{App, Code, Failure};
+use tokio::{net::TcpListener, sync::OnceCell};
 
 use crate::{Token, http::Answer};
 
@@ -34,15 +31,27 @@ pub(crate) struct Guard {
     /// What needs no token.
     open: Open,
     app: Arc<App>,
-    /// Connections that were looked at, so that each is looked at once.
-    known: Arc<Mutex<HashMap<SocketAddr, Option<Failure>>>>,
+}
+
+/// Who is at the other end of one connection. Looked at once, and forgotten with it: whoever has the
+/// same address later is somebody else.
+#[derive(Clone)]
+pub(crate) struct Peer {
+    address: SocketAddr,
+    refused: Arc<OnceCell<Option<Failure>>>,
+}
+
+impl Connected<IncomingStream<'_, TcpListener>> for Peer {
+    fn connect_info(stream: IncomingStream<'_, TcpListener>) -> Self {
+        Self {
+            address: *stream.remote_addr(),
+            refused: Arc::default(),
+        }
+    }
 }
 
 /// Whether a request needs no token, by method and path.
 type Open = fn(&Method, &str) -> bool;
-
-/// Connections remembered at most; then all are looked at again.
-const REMEMBERED: usize = 256;
 
 impl Guard {
     /// For the pages and what they call.
@@ -67,30 +76,26 @@ impl Guard {
             token,
             open,
             app,
-            known: Arc::default(),
         }
     }
 
     /// What came out of a run at the other end is refused, whatever token it found.
-    async fn refused_peer(&self, client: SocketAddr) -> Option<Failure> {
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(verdict) = known().get(&client) {
-            return verdict.clone();
+    async fn refused_peer(&self, peer: &Peer) -> Option<Failure> {
+        let look = async || {
+            let (app, client, server) = (Arc::clone(&self.app), peer.address, self.server);
+            let looked = tokio::task::spawn_blocking(move || app.refuse_peer(client, server));
+            match looked.await {
+                Ok(Ok(())) => Ok(None),
+                Ok(Err(failure)) if failure.code == Code::Forbidden => Ok(Some(failure)),
+                // Nothing is known yet: the next request looks again.
+                Ok(Err(failure)) => Err(failure),
+                Err(error) => Err(Failure::new(Code::Internal, error.to_string())),
+            }
+        };
+        match peer.refused.get_or_try_init(look).await {
+            Ok(refused) => refused.clone(),
+            Err(failure) => Some(failure),
         }
-        let (app, server) = (Arc::clone(&self.app), self.server);
-        let looked = tokio::task::spawn_blocking(move || app.refuse_peer(client, server).err());
-        let verdict = looked.await.unwrap_or_else(|error| {
-            Some(Failure::new(
-                openspace_app::Code::Internal,
-                error.to_string(),
-            ))
-        });
-        let mut known = known();
-        if known.len() >= REMEMBERED {
-            known.clear();
-        }
-        known.insert(client, verdict.clone());
-        verdict
     }
 
     fn refusal(&self, method: &Method, path: &str, headers: &HeaderMap) -> Option<StatusCode> {
@@ -143,7 +148,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a str
 
 pub(crate) async fn check(
     State(guard): State<Guard>,
-    ConnectInfo(client): ConnectInfo<SocketAddr>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -152,7 +157,7 @@ pub(crate) async fn check(
         refused(status)
     } else if (guard.open)(method, path) {
         next.run(request).await
-    } else if let Some(failure) = guard.refused_peer(client).await {
+    } else if let Some(failure) = guard.refused_peer(&peer).await {
         (StatusCode::FORBIDDEN, Json(Answer::Failure(failure))).into_response()
     } else {
         next.run(request).await
@@ -193,3 +198,7 @@ fn headers_of_all() -> [(header::HeaderName, &'static str); 5] {
         (header::CACHE_CONTROL, "no-store"),
     ]
 }
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests;

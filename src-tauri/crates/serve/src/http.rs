@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Error, Pages, Token, events,
-    guard::{self, Guard},
+    guard::{self, Guard, Peer},
 };
 
 /// Longest request, bytes: a picture of the most bytes in base64, and some.
@@ -112,7 +112,7 @@ pub(crate) fn answer(
 ) -> Listening {
     let router = router.layer(middleware::from_fn_with_state(guard, guard::check));
     let task = tokio::spawn(async move {
-        let service = router.into_make_service_with_connect_info::<SocketAddr>();
+        let service = router.into_make_service_with_connect_info::<Peer>();
         let serve = axum::serve(listener, service);
         tokio::select! {
             () = cancel.cancelled() => {}

@@ -2,8 +2,9 @@
 //!
 //! [`Server`] answers requests, whatever transport they come by: [`serve_stdio`] on the standard
 //! streams of a process that a host started, [`listen`] over HTTP (`/mcp`) and its predecessor
-//! (`/sse`), [`while_wanted`] the same in the app, as the settings say. It opens no screen, no keychain and no model: it queues runs and watches them, so that a
-//! host that goes away ends the server and never a run.
+//! (`/sse`), [`while_wanted`] the same in the app, as the settings say. It opens no screen, no
+//! keychain and no model: it queues runs and watches them, so that a host that goes away ends the
+//! server and never a run.
 
 mod arguments;
 mod asking;

@@ -28,4 +28,8 @@ reason: string | null,
 /**
  * The file with the token that opens it.
  */
-tokenFile: string, };
+tokenFile: string, 
+/**
+ * Whether what an agent needs can be put on the clipboard here.
+ */
+canCopy: boolean, };

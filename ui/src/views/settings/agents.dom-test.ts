@@ -23,6 +23,7 @@ const OFF: Server = {
   freePort: null,
   reason: null,
   tokenFile: "/home/ana/.local/share/openspace/mcp-token",
+  canCopy: true,
 };
 const LISTENING: Server = { ...OFF, state: "listening", url: "http://127.0.0.1:8080/mcp" };
 
@@ -110,6 +111,14 @@ describe("the server for other agents", () => {
   it("copies nothing from a browser", async () => {
     server = LISTENING;
     place = "page";
+    await show();
+    expect(await screen.findByText(OFF.tokenFile)).toBeTruthy();
+    expect(screen.queryByRole("button", { name: "Copy configuration" })).toBeNull();
+  });
+
+  /** Where the system has no clipboard for it, nothing is offered that would fail. */
+  it("offers no copy where there is no clipboard", async () => {
+    server = { ...LISTENING, canCopy: false };
     await show();
     expect(await screen.findByText(OFF.tokenFile)).toBeTruthy();
     expect(screen.queryByRole("button", { name: "Copy configuration" })).toBeNull();

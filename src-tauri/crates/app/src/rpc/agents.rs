@@ -1,5 +1,6 @@
 //! How the server stands through which other agents reach the app over HTTP.
 
+use openspace_gui::platform::HAS_CLIPBOARD;
 use openspace_store::{Db, InstanceId, InstanceKind, NewEvent};
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +45,8 @@ payload! {
         pub reason: Option<String>,
         /// The file with the token that opens it.
         pub token_file: String,
+        /// Whether what an agent needs can be put on the clipboard here.
+        pub can_copy: bool,
     }
 }
 
@@ -147,6 +150,7 @@ impl App {
             free_port: None,
             reason: None,
             token_file: self.paths.data.join(TOKEN_FILE).display().to_string(),
+            can_copy: HAS_CLIPBOARD && self.desktop.display().is_some(),
         }
     }
 }
@@ -178,7 +182,38 @@ impl Call<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk::double::{Seat, seat};
+    use crate::{
+        Surface,
+        desk::double::{Seat, seat},
+    };
+
+    /// Copying is offered only where there is a clipboard to copy to.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn copying_wants_a_clipboard() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let home = folder.path().display().to_string();
+        for (display, can_copy) in [(None, false), (Some(":7"), cfg!(target_os = "linux"))] {
+            let variables = [
+                ("HOME", Some(home.as_str())),
+                ("OPENSPACE_HOME", Some(&home)),
+                ("DISPLAY", display),
+            ];
+            let environment = variables
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, value?)))
+                .collect();
+            let surface = Surface {
+                kind: InstanceKind::Desktop,
+                claims_runs: false,
+                asks_on_terminal: false,
+                program: folder.path().join("openspace"),
+                web_view: None,
+            };
+            let app = App::open(environment, surface, &[]).expect("it opens");
+            let server = app.mcp_now().await.expect("told");
+            assert_eq!(server.can_copy, can_copy, "{display:?}");
+        }
+    }
 
     /// What is told is what is kept, until the settings want something else.
     #[tokio::test(flavor = "multi_thread")]

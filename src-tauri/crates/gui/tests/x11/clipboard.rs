@@ -45,6 +45,31 @@ fn text_goes_both_ways() {
     assert_eq!(input.clipboard().unwrap().as_deref(), Some("back"));
 }
 
+/// What is secret says so to programs that keep a history, and what comes after it no longer does.
+#[test]
+fn a_secret_says_so() {
+    const HINT: &str = "x-kde-passwordManagerHint";
+    let screen = TestScreen::start(Options::sized(640, 480)).unwrap();
+    let mut input = open(&screen).input;
+    let pasted = |target: &str| {
+        let output = xclip(&screen, &["-out", "-target", target])
+            .output()
+            .unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let offered = || pasted("TARGETS").lines().any(|line| line == HINT);
+
+    input.set_secret_clipboard("the token").unwrap();
+    assert!(offered());
+    assert_eq!(pasted(HINT), "secret");
+    assert_eq!(pasted("UTF8_STRING"), "the token");
+
+    input.set_clipboard("anything").unwrap();
+    assert!(!offered());
+    assert_eq!(pasted(HINT), "");
+    assert_eq!(pasted("UTF8_STRING"), "anything");
+}
+
 /// A large text, which comes in pieces (INCR), is read whole.
 #[test]
 fn a_large_text_is_read_whole() {

@@ -18,8 +18,6 @@ use tokio_util::task::TaskTracker;
 const AGAIN: Duration = Duration::from_secs(60);
 /// More clients than this are told each time.
 const REMEMBERED: usize = 100;
-/// What is being told when the process ends may take this long.
-const FAREWELL: Duration = Duration::from_secs(1);
 
 type Tell = dyn Fn(Introduction) -> Result<(), Failure> + Send + Sync;
 
@@ -89,6 +87,6 @@ impl Introduced {
     /// Waits for what is being told, for a client that only looked.
     pub(super) async fn finish(&self) {
         self.telling.close();
-        let _late = tokio::time::timeout(FAREWELL, self.telling.wait()).await;
+        self.telling.wait().await;
     }
 }

@@ -257,5 +257,6 @@ impl ServerHandler for Server {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;

@@ -34,7 +34,8 @@ const PIECE: usize = 64 * 1024;
 const AHEAD: usize = 8 * 1024 * 1024;
 /// Longest message.
 const LONGEST: usize = 8 * 1024 * 1024;
-/// What is being answered when the input ends may take this long to be written.
+/// What is being answered when the input ends may take this long to be written, and what is being
+/// told of the host to be kept.
 const FAREWELL: Duration = Duration::from_millis(1_500);
 
 /// Where a host writes to us and reads from us.
@@ -113,6 +114,8 @@ pub async fn serve_stdio(server: &Server, streams: Streams) -> io::Result<()> {
             // A host that only looks whether the program starts.
             Err(error) => tracing::info!(%error, "no conversation began"),
         }
+        closing.cancel();
+        server.shared.introduced.finish().await;
     };
     let farewell = async {
         closing.cancelled().await;
@@ -120,10 +123,8 @@ pub async fn serve_stdio(server: &Server, streams: Streams) -> io::Result<()> {
     };
     tokio::select! {
         () = serving => {}
-        () = farewell => tracing::info!("answers that nobody reads are left"),
+        () = farewell => tracing::info!("what is not answered or kept by now is left"),
     }
-    closing.cancel();
-    server.shared.introduced.finish().await;
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Listen, Server, listen};
 use crate::{Error, Listening, Token, http::bind};
 
-/// A port that is taken is tried again this often.
+/// A port that is taken is tried again this often, and so is telling what could not be kept.
 const AGAIN: Duration = Duration::from_secs(5);
 /// Ports behind the one of the settings that are looked at for a free one.
 const BESIDE: u16 = 50;
@@ -27,7 +27,7 @@ const CUT: Duration = Duration::from_secs(1);
 pub async fn while_wanted(app: Arc<App>, cancel: CancellationToken) {
     let mut settings = app.settings_followed();
     let mut wanted = None;
-    let mut told = None;
+    let mut told = Told::default();
     let mut served = None;
     loop {
         let now = {
@@ -40,7 +40,7 @@ pub async fn while_wanted(app: Arc<App>, cancel: CancellationToken) {
                 Served::end(served).await;
             }
             if let (None, Some(port)) = (now, wanted) {
-                tell(&app, &mut told, port, McpReport::Off).await;
+                told.tell(port, McpReport::Off);
             }
             wanted = now;
         }
@@ -51,16 +51,19 @@ pub async fn while_wanted(app: Arc<App>, cancel: CancellationToken) {
             match Served::begin(&app, port).await {
                 Ok(begun) => {
                     let url = format!("http://{}/mcp", begun.listening.address);
-                    tell(&app, &mut told, port, McpReport::Listening(url)).await;
+                    told.tell(port, McpReport::Listening(url));
                     served = Some(begun);
                 }
-                Err(error) => tell(&app, &mut told, port, reason(&error, port).await).await,
+                Err(error) => told.tell(port, reason(&error, port).await),
             }
         }
+        told.keep(&app).await;
+        let stands = wanted.is_none() || served.is_some();
         let again = async {
-            match (wanted, &served) {
-                (Some(_), None) => tokio::time::sleep(AGAIN).await,
-                _ => std::future::pending().await,
+            if stands && !told.unkept {
+                std::future::pending::<()>().await;
+            } else {
+                tokio::time::sleep(AGAIN).await;
             }
         };
         tokio::select! {
@@ -112,23 +115,45 @@ impl Served {
     }
 }
 
-/// Tells how it stands, once.
-async fn tell(app: &App, told: &mut Option<(u16, McpReport)>, port: u16, report: McpReport) {
-    let now = (port, report);
-    if told.as_ref() == Some(&now) {
-        return;
+/// How it stood last, for every surface that shows it.
+#[derive(Default)]
+struct Told {
+    last: Option<(u16, McpReport)>,
+    /// What is told now, where the store does not have it yet.
+    unkept: bool,
+}
+
+impl Told {
+    /// Tells how it stands, once.
+    fn tell(&mut self, port: u16, report: McpReport) {
+        let now = (port, report);
+        if self.last.as_ref() == Some(&now) {
+            return;
+        }
+        match &now.1 {
+            McpReport::Listening(url) => tracing::info!(url, "other agents can connect"),
+            McpReport::Off => tracing::info!("other agents can no longer connect"),
+            other => tracing::warn!(port, ?other, "other agents cannot connect"),
+        }
+        self.last = Some(now);
+        self.unkept = true;
     }
-    match &now.1 {
-        McpReport::Listening(url) => tracing::info!(url, "other agents can connect"),
-        McpReport::Off => tracing::info!("other agents can no longer connect"),
-        other => tracing::warn!(port, ?other, "other agents cannot connect"),
+
+    /// Keeps what was told; what cannot be kept now is due again.
+    async fn keep(&mut self, app: &App) {
+        if !self.unkept {
+            return;
+        }
+        let Some((port, report)) = &self.last else {
+            return;
+        };
+        match app.report_mcp(*port, report.clone()).await {
+            Ok(()) => self.unkept = false,
+            Err(failure) => {
+                tracing::warn!(%failure, "telling how the server of other agents stands");
+            }
+        }
     }
-    if let Err(failure) = app.report_mcp(port, now.1.clone()).await {
-        // The next change of anything tells it.
-        tracing::warn!(%failure, "telling how the server of other agents stands");
-        return;
-    }
-    *told = Some(now);
 }
 
 /// Why it does not listen, and what could be done.
@@ -154,7 +179,7 @@ async fn free(port: u16) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use openspace_app::{
-        Environment, InstanceKind, Surface,
+        Environment, InstanceKind, Store, Surface,
         rpc::agents::{McpServerView, McpState},
     };
     use tokio::net::{TcpListener, TcpStream};
@@ -162,6 +187,8 @@ mod tests {
     use super::*;
 
     const SOON: Duration = Duration::from_secs(20);
+    /// How long the store waits for another process that writes.
+    const PATIENCE: Duration = Duration::from_secs(10);
 
     fn open(folder: &std::path::Path) -> Arc<App> {
         let home = folder.display().to_string();
@@ -234,6 +261,37 @@ mod tests {
         serving.await.expect("it ends");
         assert!(begun.elapsed() < Duration::from_secs(2));
         assert!(!answers(free).await, "it ends with the app");
+    }
+
+    /// What the store could not take is told again, without anything else that changes.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_is_not_kept_is_told_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let app = open(folder.path());
+        let cancel = CancellationToken::new();
+        let serving = tokio::spawn(while_wanted(Arc::clone(&app), cancel.clone()));
+        let free = free(8_100).await.expect("a free port");
+        set(&app, &format!("[mcp]\nserve = true\nport = {free}\n"));
+        becomes(&app, McpState::Listening).await;
+        // Another process that writes for longer than anybody waits.
+        let other = Store::open(&app.paths.data).expect("the same");
+        let (held, is_held) = tokio::sync::oneshot::channel();
+        let writing = tokio::task::spawn_blocking(move || {
+            other.call_blocking(|_| {
+                held.send(()).expect("awaited");
+                std::thread::sleep(PATIENCE + Duration::from_secs(2));
+                Ok(())
+            })
+        });
+        is_held.await.expect("it is held");
+        set(&app, "");
+        writing.await.expect("it ran").expect("it wrote");
+        assert!(!answers(free).await, "it has ended");
+        let now = app.mcp_now().await.expect("told");
+        assert_eq!(now.state, McpState::Listening, "that is not kept yet");
+        becomes(&app, McpState::Off).await;
+        cancel.cancel();
+        serving.await.expect("it ends");
     }
 
     /// While nobody wants it there is no port, no token and nothing told.

@@ -1,8 +1,13 @@
 use std::{
     fs::File,
-    io::{BufRead as _, BufReader, Write as _, pipe},
+    io::{BufRead as _, BufReader, PipeReader, PipeWriter, Write as _, pipe},
     os::fd::OwnedFd,
-    sync::atomic::{AtomicU32, Ordering},
+    sync::{
+        atomic::{AtomicU32, Ordering},
+        mpsc::channel,
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
 };
 
 use openspace_app::{App, Environment, InstanceKind, Surface};
@@ -27,6 +32,43 @@ fn open(folder: &std::path::Path) -> Result<Arc<App>, Failure> {
     App::open(environment, surface, &[])
 }
 
+/// Both ends of the streams, and the server behind them.
+struct Host {
+    input: PipeWriter,
+    output: PipeReader,
+    serving: JoinHandle<std::io::Result<()>>,
+}
+
+fn host(server: Server) -> Host {
+    let (theirs, input) = pipe().expect("a pipe");
+    let (output, ours) = pipe().expect("a pipe");
+    let streams = Streams::of(
+        File::from(OwnedFd::from(theirs)),
+        File::from(OwnedFd::from(ours)),
+    );
+    let serving = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build();
+        let runtime = runtime.expect("a runtime");
+        let ended = runtime.block_on(serve_stdio(&server, streams));
+        runtime.shutdown_background();
+        ended
+    });
+    Host {
+        input,
+        output,
+        serving,
+    }
+}
+
+fn hello() -> Value {
+    json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "test-host", "version": "1" } } })
+}
+
 /// A tool that panics is answered with an error that says nothing of the panic's own words, whatever
 /// comes on the stream is a message, and the next call finds the server as it was.
 #[test]
@@ -40,31 +82,18 @@ fn a_tool_that_panics_is_an_error_and_the_server_lives_on() {
             _ => open(&home),
         }
     }));
-    let (input, mut host) = pipe().expect("a pipe");
-    let (heard, output) = pipe().expect("a pipe");
-    let streams = Streams::of(
-        File::from(OwnedFd::from(input)),
-        File::from(OwnedFd::from(output)),
-    );
-    let serving = std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build();
-        let runtime = runtime.expect("a runtime");
-        runtime.block_on(serve_stdio(&server, streams))
-    });
-    let mut lines = BufReader::new(heard).lines();
+    let Host {
+        mut input,
+        output,
+        serving,
+    } = host(server);
+    let mut lines = BufReader::new(output).lines();
     let mut next = move || -> Value {
         let line = lines.next().expect("a message").expect("read");
         serde_json::from_str(&line).expect("only messages come")
     };
-    let mut write = |message: Value| writeln!(host, "{message}").expect("written");
-    write(
-        json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-        "protocolVersion": "2025-11-25", "capabilities": {},
-        "clientInfo": { "name": "test-host", "version": "1" } } }),
-    );
+    let mut write = |message: Value| writeln!(input, "{message}").expect("written");
+    write(hello());
     assert_eq!(next()["id"], 0);
     write(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     let mut call = |id: u32, tool: &str| {
@@ -89,6 +118,43 @@ fn a_tool_that_panics_is_an_error_and_the_server_lives_on() {
         told["code"], "not_found",
         "it was really looked for: {reply}"
     );
-    drop(host);
+    drop(input);
     serving.join().expect("no panic").expect("served");
+}
+
+/// A host that does not read, while the store takes its time, is left within two seconds all the same.
+#[test]
+fn the_end_of_input_is_the_end_within_two_seconds() {
+    let (release, held) = channel::<()>();
+    let (tell, begun) = channel();
+    let held = Mutex::new(held);
+    let server = Server::telling(
+        Opening::later(|| Err(Failure::new(Code::Internal, "not for this"))),
+        move |_| {
+            tell.send(()).expect("awaited");
+            let _released = held.lock().expect("ours").recv();
+            Ok(())
+        },
+    );
+    let Host {
+        mut input,
+        output,
+        serving,
+    } = host(server);
+    writeln!(input, "{}", hello()).expect("written");
+    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    writeln!(input, "{initialized}").expect("written");
+    for id in 1..200 {
+        let list = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" });
+        writeln!(input, "{list}").expect("written");
+    }
+    begun
+        .recv_timeout(Duration::from_secs(20))
+        .expect("it is told");
+    let ended = Instant::now();
+    drop(input);
+    serving.join().expect("no panic").expect("served");
+    let took = ended.elapsed();
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    drop((output, release));
 }

@@ -35,9 +35,17 @@ pub(crate) struct Clipboard {
     owner: Option<Owner>,
 }
 
+/// What is put on the clipboard.
+#[derive(Default)]
+struct Content {
+    text: String,
+    /// Programs that keep a history are asked to leave it out.
+    secret: bool,
+}
+
 /// The thread that answers those who paste.
 struct Owner {
-    texts: Sender<(String, Sender<Result<(), ReplyError>>)>,
+    contents: Sender<(Content, Sender<Result<(), ReplyError>>)>,
     waker: Option<Waker>,
     thread: Option<JoinHandle<()>>,
 }
@@ -64,6 +72,15 @@ impl Clipboard {
 
     /// Puts text on the clipboard.
     pub(crate) fn set(&mut self, text: &str) -> Result<(), InputError> {
+        self.put(text, false)
+    }
+
+    /// Puts text on the clipboard that no history of it shall keep.
+    pub(crate) fn set_secret(&mut self, text: &str) -> Result<(), InputError> {
+        self.put(text, true)
+    }
+
+    fn put(&mut self, text: &str, secret: bool) -> Result<(), InputError> {
         if self
             .owner
             .as_ref()
@@ -76,10 +93,11 @@ impl Clipboard {
         };
         let ended = || InputError::Lost("the clipboard thread ended".into());
         let (done, answer) = channel();
-        owner
-            .texts
-            .send((text.to_owned(), done))
-            .map_err(|_| ended())?;
+        let content = Content {
+            text: text.to_owned(),
+            secret,
+        };
+        owner.contents.send((content, done)).map_err(|_| ended())?;
         if let Some(waker) = &owner.waker {
             waker.wake();
         }
@@ -178,7 +196,7 @@ impl Owner {
         let display = Display::open(name, authority).map_err(|error| lost(&error))?;
         let window = display.hidden_window()?;
         let (waker, wake) = waker().map_err(|error| lost(&error))?;
-        let (texts, queue) = channel();
+        let (contents, queue) = channel();
         let thread = std::thread::Builder::new()
             .name("clipboard".into())
             .spawn(move || {
@@ -188,7 +206,7 @@ impl Owner {
             })
             .map_err(|error| lost(&error))?;
         Ok(Self {
-            texts,
+            contents,
             waker: Some(waker),
             thread: Some(thread),
         })
@@ -205,18 +223,23 @@ impl Drop for Owner {
     }
 }
 
-type Texts = Receiver<(String, Sender<Result<(), ReplyError>>)>;
+type Contents = Receiver<(Content, Sender<Result<(), ReplyError>>)>;
 
-fn answer(display: &Display, window: Window, wake: &Wake, queue: &Texts) -> Result<(), ReplyError> {
+fn answer(
+    display: &Display,
+    window: Window,
+    wake: &Wake,
+    queue: &Contents,
+) -> Result<(), ReplyError> {
     let conn = &display.conn;
     let clipboard = display.atoms.CLIPBOARD;
-    let mut text = String::new();
+    let mut content = Content::default();
     loop {
         match wake.wait(conn)? {
             Woken::Dropped => return Ok(()),
             Woken::Called => {
                 while let Ok((next, done)) = queue.try_recv() {
-                    text = next;
+                    content = next;
                     let owned = conn
                         .set_selection_owner(window, clipboard, x11rb::CURRENT_TIME)
                         .map_err(ReplyError::from)
@@ -225,9 +248,9 @@ fn answer(display: &Display, window: Window, wake: &Wake, queue: &Texts) -> Resu
                     let _ = done.send(owned);
                 }
             }
-            Woken::Event(Event::SelectionClear(_)) => text.clear(),
+            Woken::Event(Event::SelectionClear(_)) => content = Content::default(),
             Woken::Event(Event::SelectionRequest(request)) => {
-                hand_over(display, &request, &text)?;
+                hand_over(display, &request, &content)?;
                 conn.flush()?;
             }
             Woken::Event(_) => {}
@@ -238,9 +261,10 @@ fn answer(display: &Display, window: Window, wake: &Wake, queue: &Texts) -> Resu
 fn hand_over(
     display: &Display,
     request: &SelectionRequestEvent,
-    text: &str,
+    content: &Content,
 ) -> Result<(), ReplyError> {
     let (conn, atoms) = (&display.conn, &display.atoms);
+    let text = content.text.as_str();
     let string = u32::from(AtomEnum::STRING);
     // Clients of old name no property and mean the target.
     let place = if request.property == x11rb::NONE {
@@ -250,13 +274,16 @@ fn hand_over(
     };
     let latin1: Vec<u8>;
     let (kind, bytes) = if request.target == atoms.TARGETS {
-        let offered = [
+        let mut offered = vec![
             atoms.TARGETS,
             atoms.UTF8_STRING,
             atoms.TEXT_PLAIN_UTF8,
             atoms.TEXT,
             string,
         ];
+        if content.secret {
+            offered.push(atoms.PASSWORD_MANAGER_HINT);
+        }
         conn.change_property32(
             PropMode::REPLACE,
             request.requestor,
@@ -269,6 +296,9 @@ fn hand_over(
         (atoms.UTF8_STRING, text.as_bytes())
     } else if request.target == atoms.TEXT_PLAIN_UTF8 {
         (request.target, text.as_bytes())
+    } else if content.secret && request.target == atoms.PASSWORD_MANAGER_HINT {
+        // As KeePassXC says it and Klipper reads it.
+        (request.target, b"secret".as_slice())
     } else if request.target == string {
         latin1 = text
             .chars()

@@ -20,6 +20,7 @@ x11rb::atom_manager! {
         CLIPBOARD,
         INCR,
         OPENSPACE_CLIPBOARD,
+        PASSWORD_MANAGER_HINT: b"x-kde-passwordManagerHint",
         STRING,
         TARGETS,
         TEXT,

@@ -280,6 +280,10 @@ impl Input for X11Input {
         self.clipboard.set(text)
     }
 
+    fn set_secret_clipboard(&mut self, text: &str) -> Result<(), InputError> {
+        self.clipboard.set_secret(text)
+    }
+
     fn held(&self) -> Held {
         Held {
             display: self.display.name.clone(),

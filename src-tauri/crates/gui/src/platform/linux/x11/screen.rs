@@ -11,7 +11,7 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::protocol::{dpms, screensaver, shape};
 
-use crate::region::common;
+use crate::region::intersection;
 use crate::screen::LAG;
 use crate::{
     Capture, Cover, InputPoint, InputRect, Monitor, Owner, Screen, ScreenError, ScreenState, Window,
@@ -108,7 +108,7 @@ impl X11Screen {
                 height: monitor.height.into(),
             };
             // A virtual monitor may reach over the root window, where nothing can be grabbed.
-            if let Some(area) = common(area, root) {
+            if let Some(area) = intersection(area, root) {
                 monitors.push(Monitor {
                     name,
                     area,

@@ -101,7 +101,7 @@ impl Stack {
         let is_above = |index: usize, below: usize| {
             index > below
                 && !wanted[index]
-                && crate::region::common(tops[index].area, tops[below].area).is_some()
+                && crate::region::intersection(tops[index].area, tops[below].area).is_some()
         };
         let chosen = || (0..tops.len()).filter(|index| wanted[*index]);
         let hiding: Vec<usize> = (0..tops.len())
@@ -381,7 +381,7 @@ fn hidden(
         if composited && faint {
             continue;
         }
-        let (left, right) = (top.area.x + top.border, top.area.y + top.border);
+        let (x, y) = (top.area.x + top.border, top.area.y + top.border);
         let mut parts = match shape.map(Cookie::reply) {
             None => vec![top.area],
             // It is gone.
@@ -390,8 +390,8 @@ fn hidden(
                 .rectangles
                 .iter()
                 .map(|it| InputRect {
-                    x: left + i32::from(it.x),
-                    y: right + i32::from(it.y),
+                    x: x + i32::from(it.x),
+                    y: y + i32::from(it.y),
                     width: it.width.into(),
                     height: it.height.into(),
                 })
@@ -413,7 +413,7 @@ fn hidden(
                 let of = *part;
                 opaque
                     .iter()
-                    .filter_map(move |it| crate::region::common(of, *it))
+                    .filter_map(move |it| crate::region::intersection(of, *it))
                     .collect::<Vec<_>>()
             };
             parts = parts.iter().flat_map(both).collect();
