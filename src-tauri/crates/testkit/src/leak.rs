@@ -76,7 +76,13 @@ impl LeakCheck {
 
     /// Waits up to `limit` until none is left, and says which are.
     pub fn wait_gone(&self, limit: Duration) -> Vec<Process> {
-        let gone = wait_until(limit, || self.processes().is_empty());
+        // A process that is just being replaced by its program belongs to nobody for a moment.
+        let gone = wait_until(limit, || {
+            self.processes().is_empty() && {
+                std::thread::sleep(Duration::from_millis(20));
+                self.processes().is_empty()
+            }
+        });
         if gone { Vec::new() } else { self.processes() }
     }
 

@@ -402,9 +402,13 @@ fn a_daemon_is_noticed() {
         .environment(home.environment())
         .run()
         .unwrap();
+    let seen = wait_until(Duration::from_secs(10), || {
+        let processes = check.processes();
+        processes.iter().any(|it| it.command.contains("sleep 30"))
+    });
+    assert!(seen, "{started:?} {:?}", check.processes());
     let left = check.wait_gone(Duration::from_millis(200));
     assert_eq!(left.len(), 1, "{started:?} {left:?}");
-    assert!(left[0].command.contains("sleep 30"));
     let id = rustix::process::Pid::from_raw(left[0].id as i32).unwrap();
     rustix::process::kill_process(id, rustix::process::Signal::KILL).unwrap();
     check.assert_no_leak();
