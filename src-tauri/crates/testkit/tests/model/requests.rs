@@ -353,11 +353,14 @@ fn d09_bodies_are_checked() {
 #[test]
 fn tools_are_checked() {
     let tool = |body: &mut Value, field: &str, value: Value| body["tools"][1][field] = value;
-    for name in ["Run", "run-command", "", &"x".repeat(65)] {
+    for name in ["run command", "öffne", "", &"x".repeat(129)] {
         refused_by(Rules::default(), MESSAGES, messages(), "tools", |body| {
             tool(body, "name", json!(name));
         });
     }
+    refused_by(Rules::default(), CHAT, chat(), "tools", |body| {
+        body["tools"][0]["function"]["name"] = json!("x".repeat(65));
+    });
     refused_by(Rules::default(), MESSAGES, messages(), "tools", |body| {
         tool(body, "name", json!("computer"));
     });

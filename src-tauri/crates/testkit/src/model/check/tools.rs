@@ -14,9 +14,10 @@ pub(super) fn check(seen: &SeenRequest, rules: &Rules) -> Vec<Refusal> {
         let mut refuse = |message: String| {
             refusals.push(Refusal::new("tools", format!("tools.{index}: {message}")));
         };
-        if !well_named(&tool.name) {
+        let longest = longest_name(seen.dialect);
+        if !well_named(&tool.name, longest) {
             refuse(format!(
-                "name `{}` does not match [a-z0-9_]{{1,64}}",
+                "name `{}` does not match [a-zA-Z0-9_-]{{1,{longest}}}",
                 tool.name
             ));
         }
@@ -42,11 +43,19 @@ pub(super) fn check(seen: &SeenRequest, rules: &Rules) -> Vec<Refusal> {
     refusals
 }
 
-fn well_named(name: &str) -> bool {
-    (1..=64).contains(&name.len())
+/// Letters of a tool's name, by the reference of each service.
+fn longest_name(dialect: Dialect) -> usize {
+    match dialect {
+        Dialect::Messages => 128,
+        Dialect::Chat | Dialect::Responses => 64,
+    }
+}
+
+fn well_named(name: &str, longest: usize) -> bool {
+    (1..=longest).contains(&name.len())
         && name
             .bytes()
-            .all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
 fn hosted(seen: &SeenRequest, tool: &SeenTool, kind: &str, rules: &Rules) -> Option<Refusal> {
