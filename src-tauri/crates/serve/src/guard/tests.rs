@@ -1,5 +1,4 @@
 use axum::{Router, routing::get};
-use openspace_app::{Environment, InstanceKind, Surface};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpSocket, TcpStream},
@@ -7,26 +6,13 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::*;
-use crate::http::{answer, bind};
+use crate::{
+    double::open,
+    http::{answer, bind},
+};
 
 /// Names the addresses between which [`ask_once`] asks.
 const BETWEEN: &str = "OPENSPACE_TEST_BETWEEN";
-
-/// An app that executes runs.
-fn open(folder: &std::path::Path) -> Arc<App> {
-    let home = folder.display().to_string();
-    let environment: Environment = [("HOME", home.clone()), ("OPENSPACE_HOME", home)]
-        .into_iter()
-        .collect();
-    let surface = Surface {
-        kind: InstanceKind::Desktop,
-        claims_runs: true,
-        asks_on_terminal: false,
-        program: folder.join("openspace"),
-        web_view: None,
-    };
-    App::open(environment, surface, &[]).expect("it opens")
-}
 
 async fn connect(from: SocketAddr, server: SocketAddr) -> TcpStream {
     let socket = TcpSocket::new_v4().expect("a socket");

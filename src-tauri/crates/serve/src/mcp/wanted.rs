@@ -179,31 +179,17 @@ async fn free(port: u16) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use openspace_app::{
-        Environment, InstanceKind, Store, Surface,
+        Store,
         rpc::agents::{McpServerView, McpState},
     };
     use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
+    use crate::double::open;
 
     const SOON: Duration = Duration::from_secs(20);
     /// How long the store waits for another process that writes.
     const PATIENCE: Duration = Duration::from_secs(10);
-
-    fn open(folder: &std::path::Path) -> Arc<App> {
-        let home = folder.display().to_string();
-        let environment: Environment = [("HOME", home.clone()), ("OPENSPACE_HOME", home)]
-            .into_iter()
-            .collect();
-        let surface = Surface {
-            kind: InstanceKind::Desktop,
-            claims_runs: true,
-            asks_on_terminal: false,
-            program: folder.join("openspace"),
-            web_view: None,
-        };
-        App::open(environment, surface, &[]).expect("it opens")
-    }
 
     fn set(app: &App, text: &str) {
         std::fs::write(&app.paths.config, text).expect("written");
