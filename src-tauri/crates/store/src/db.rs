@@ -1,13 +1,12 @@
 //! What a call sees: one transaction with a handle per table.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 
 use rusqlite::Connection;
 
 use crate::{
-    Approvals, Artefacts, Changes, Clients, Commands, Error, Event, Events, Frames, InstanceId,
-    Instances, Messages, ModelCalls, Result, Rules, RunId, Runs, Sessions, Tasks, UiState, sql,
-    store::Folder,
+    Approvals, Artefacts, Changes, Clients, Commands, Error, Events, Frames, InstanceId, Instances,
+    Messages, ModelCalls, Result, Rules, RunId, Runs, Sessions, Tasks, UiState, sql, store::Folder,
 };
 
 /// One transaction. Handles borrow it; everything they write is committed together, or not at all
@@ -17,8 +16,8 @@ pub struct Db<'a> {
     pub(crate) folder: &'a Folder,
     /// Time of the transaction.
     pub(crate) now: i64,
-    /// Events of this transaction, told to the process once it is committed.
-    pub(crate) told: RefCell<Vec<Event>>,
+    /// Whether it wrote an event, so that this process's watches look once it is committed.
+    pub(crate) appended: Cell<bool>,
 }
 
 macro_rules! handles {

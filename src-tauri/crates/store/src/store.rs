@@ -1,7 +1,7 @@
 //! Opening a data folder and running calls on it.
 
 use std::{
-    cell::RefCell,
+    cell::Cell,
     fs::{self, File, TryLockError},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
@@ -10,18 +10,14 @@ use std::{
 };
 
 use rusqlite::{Connection, TransactionBehavior};
-use tokio::sync::broadcast;
 
 use crate::{
-    Db, Error, Event, Result, Watch, connection, files, migrate,
+    Db, Error, Result, Watch, connection, files, migrate,
     watch::{Poll, Signal},
 };
 
 /// Unix milliseconds, as a parameter so that tests own the time.
 pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
-
-/// Events a slow subscriber may lag behind before it misses some and has to read them.
-const BACKLOG: usize = 4_096;
 
 /// Connections for reading that are kept open.
 const READERS: usize = 4;
@@ -38,7 +34,6 @@ pub(crate) struct Inner {
     /// Before the writer, so that the writer is closed last: only it can fold the log into the database.
     readers: Mutex<Vec<Connection>>,
     writer: Mutex<Connection>,
-    told: broadcast::Sender<Event>,
     /// Wakes watches of this process at once after a commit.
     pub(crate) signal: Signal,
     pub(crate) poll: Mutex<Weak<Poll>>,
@@ -110,7 +105,6 @@ impl Store {
                 clock,
                 writer: Mutex::new(writer),
                 readers: Mutex::default(),
-                told: broadcast::channel(BACKLOG).0,
                 signal: Signal::default(),
                 poll: Mutex::default(),
             }),
@@ -162,17 +156,12 @@ impl Store {
             connection: &transaction,
             folder: &inner.folder,
             now: (inner.clock)(),
-            told: RefCell::default(),
+            appended: Cell::new(false),
         };
         let value = work(&db)?;
-        let told = db.told.into_inner();
+        let appended = db.appended.get();
         transaction.commit()?;
-        // Still under the lock, so that subscribers hear events in the order of their ids.
-        if !told.is_empty() {
-            for event in told {
-                // Nobody listening is no failure.
-                let _unheard = inner.told.send(event);
-            }
+        if appended {
             inner.signal.raise();
         }
         Ok(value)
@@ -192,7 +181,7 @@ impl Store {
                 connection: &transaction,
                 folder: &inner.folder,
                 now: (inner.clock)(),
-                told: RefCell::default(),
+                appended: Cell::new(false),
             })
         };
         let mut readers = lock(&inner.readers);
@@ -206,12 +195,6 @@ impl Store {
     /// repetitions. While one exists, a thread looks for other processes' writes every 25 ms.
     pub fn watch(&self, cursor: i64) -> Result<Watch> {
         Watch::new(self, cursor)
-    }
-
-    /// Events of this process only, as they are committed. A subscriber that lags more than 4,096
-    /// behind loses the oldest; [`Store::watch`] never does.
-    pub fn subscribe(&self) -> broadcast::Receiver<Event> {
-        self.inner.told.subscribe()
     }
 
     /// The time of the store's clock, Unix milliseconds.

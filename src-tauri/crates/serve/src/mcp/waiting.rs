@@ -9,7 +9,7 @@ use openspace_app::{App, Failure, RunId};
 use tokio::{sync::broadcast, time::MissedTickBehavior};
 
 /// Rings that a slow listener may lag behind before it has to look by itself.
-const BACKLOG: usize = 1_024;
+const BACKLOG: usize = 128;
 /// How often a run is looked at although nothing rang.
 const LOOK: Duration = Duration::from_secs(1);
 

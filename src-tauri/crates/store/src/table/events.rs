@@ -140,7 +140,8 @@ impl Events<'_> {
                 Json(&new.payload),
             ),
         )?;
-        let event = Event {
+        db.appended.set(true);
+        Ok(Event {
             id: db.connection.last_insert_rowid(),
             topic: new.topic,
             key: new.key,
@@ -149,9 +150,7 @@ impl Events<'_> {
             kind: new.kind,
             v: new.v,
             payload: new.payload,
-        };
-        db.told.borrow_mut().push(event.clone());
-        Ok(event)
+        })
     }
 
     /// Writes an event of a runner, unless it lost the run.

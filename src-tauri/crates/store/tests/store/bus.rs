@@ -107,7 +107,7 @@ async fn a_watch_continues_from_its_cursor() {
 #[tokio::test]
 async fn a_failed_call_never_happened() {
     let home = Home::new();
-    let mut local = home.store.subscribe();
+    let mut watch = home.store.watch(0).unwrap();
     let failed = home
         .store
         .call(|db| {
@@ -116,7 +116,12 @@ async fn a_failed_call_never_happened() {
         })
         .await;
     assert!(matches!(failed, Err(Error::ShuttingDown)));
-    assert!(local.try_recv().is_err(), "nothing was told");
+    assert!(
+        timeout(Duration::from_millis(60), watch.next())
+            .await
+            .is_err(),
+        "nothing was told"
+    );
 
     let kept = home
         .store
@@ -125,7 +130,11 @@ async fn a_failed_call_never_happened() {
         .unwrap();
 
     assert_eq!(kept.seq, 1, "the failed one took no number");
-    assert_eq!(local.try_recv().unwrap(), kept);
+    let told = timeout(Duration::from_secs(10), watch.next())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(told, kept);
     assert_eq!(all(&home.store), [kept]);
 }
 
