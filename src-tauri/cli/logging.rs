@@ -9,12 +9,13 @@ use std::{
 };
 
 use openspace_app::{Code, Failure};
-use tracing_subscriber::{EnvFilter, fmt as format};
+use tracing_subscriber::{filter::Targets, fmt as format, layer::SubscriberExt as _, registry};
 
 pub(crate) use background::in_background;
 
-fn filter(level: &str) -> Result<EnvFilter, Failure> {
-    EnvFilter::try_new(level).map_err(|error| {
+/// A level, or levels for parts of the program: `info`, `warn,openspace_gui=debug`.
+fn filter(level: &str) -> Result<Targets, Failure> {
+    level.parse::<Targets>().map_err(|error| {
         Failure::new(
             Code::Configuration,
             format!("the setting `log.level` is `{level}`: {error}"),
@@ -25,12 +26,11 @@ fn filter(level: &str) -> Result<EnvFilter, Failure> {
 
 /// Logs to standard error.
 pub(crate) fn to_stderr(level: &str) -> Result<(), Failure> {
-    let subscriber = format()
-        .with_env_filter(filter(level)?)
+    let lines = format::layer()
         .with_writer(io::stderr)
         .with_ansi(io::stderr().is_terminal())
-        .without_time()
-        .finish();
+        .without_time();
+    let subscriber = registry().with(filter(level)?).with(lines);
     // A second call in one process keeps the first.
     let _already = tracing::subscriber::set_global_default(subscriber);
     Ok(())
@@ -45,11 +45,10 @@ pub(crate) fn to_file(level: &str, data: &Path, name: &str) -> Result<(), Failur
             format!("cannot write a log in `{}`: {error}", place.display()),
         )
     })?;
-    let subscriber = format()
-        .with_env_filter(filter(level)?)
+    let lines = format::layer()
         .with_ansi(false)
-        .with_writer(Mutex::new(file))
-        .finish();
+        .with_writer(Mutex::new(file));
+    let subscriber = registry().with(filter(level)?).with(lines);
     let _already = tracing::subscriber::set_global_default(subscriber);
     Ok(())
 }

@@ -12,21 +12,22 @@ use std::{
 };
 
 use openspace_app::{Configuration, Environment, MOST_LOG_BYTES};
-use tracing_subscriber::{EnvFilter, fmt as format};
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::{filter::Targets, fmt as format, layer::SubscriberExt as _, registry};
 
 /// Lines that wait for a reader; then the newest are left out.
-const WAITING: usize = 2_000;
+const WAITING: usize = 500;
 /// What is logged where the settings cannot be read.
-const LEVEL: &str = "warn";
+const LEVEL: LevelFilter = LevelFilter::WARN;
 
 /// Logs to standard error and to `logs/NAME.log` in the data folder, each from a thread of its own.
 /// A panic is a line of the log. Settings that cannot be read are somebody else's to tell.
 pub(crate) fn in_background(environment: &Environment, name: &str) {
     let configuration = Configuration::read_or_default(environment).ok();
-    let level = configuration
+    let filter = configuration
         .as_ref()
-        .map_or(LEVEL, |(it, _)| it.settings.values.log.level.as_str());
-    let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new(LEVEL));
+        .and_then(|(it, _)| super::filter(&it.settings.values.log.level).ok())
+        .unwrap_or_else(|| Targets::new().with_default(LEVEL));
     let mut outlets = vec![outlet("log", |lines, lost| {
         copy(&lines, &lost, &mut io::stderr());
     })];
@@ -41,11 +42,10 @@ pub(crate) fn in_background(environment: &Environment, name: &str) {
         }));
     }
     let outlets = Outlets(outlets.into_iter().flatten().collect());
-    let subscriber = format()
-        .with_env_filter(filter)
+    let lines = format::layer()
         .with_ansi(io::stderr().is_terminal())
-        .with_writer(move || outlets.clone())
-        .finish();
+        .with_writer(move || outlets.clone());
+    let subscriber = registry().with(filter).with(lines);
     let _already = tracing::subscriber::set_global_default(subscriber);
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string);
