@@ -127,6 +127,7 @@ pub struct TestScreen {
     // Fields drop in this order: clients before the server, the folder last.
     connection: RustConnection,
     root_index: usize,
+    compositor: Option<Spawned>,
     manager: Option<Spawned>,
     bus: Option<bus::SessionBus>,
     server: Spawned,
@@ -163,6 +164,7 @@ impl TestScreen {
         let mut screen = Self {
             connection,
             root_index,
+            compositor: None,
             manager: None,
             bus: None,
             server,
@@ -304,6 +306,21 @@ impl TestScreen {
 
     pub(crate) fn root_index(&self) -> usize {
         self.root_index
+    }
+
+    /// Starts what most desktops have: a compositor, which draws every window by itself, with shadows.
+    /// Answers its process's id.
+    pub fn start_compositor(&mut self) -> Result<u32> {
+        let file = self.home.root().join("picom.conf");
+        std::fs::write(&file, "backend = \"xrender\";\nshadow = true;\n")?;
+        let mut command = quiet("picom", &self.home.root().join("picom.log"))?;
+        command.arg("--config").arg(&file);
+        let environment = self.environment_in(&self.home);
+        let compositor = Spawned::start(command, &environment)?;
+        let id = compositor.id();
+        self.compositor = Some(compositor);
+        display::wait_composited(&self.connection, self.root_index)?;
+        Ok(id)
     }
 
     fn start_manager(&mut self) -> Result<()> {

@@ -185,11 +185,24 @@ fn holes_and_glass_hide_nothing() {
 #[test]
 fn pictures_leave_it_out() {
     let screen = TestScreen::start(Options::sized(1280, 800)).unwrap();
-    let gtk = GtkTarget::titled(&screen, "Other tasks").unwrap();
-    let platform = open(&screen);
+    is_left_out(&screen);
+}
+
+/// A compositor lays a window of its own over everything, which hides nothing, and draws the shadows of
+/// others where it likes.
+#[test]
+fn pictures_leave_it_out_under_a_compositor() {
+    let mut screen = TestScreen::start(Options::sized(1280, 800)).unwrap();
+    screen.start_compositor().unwrap();
+    is_left_out(&screen);
+}
+
+fn is_left_out(screen: &TestScreen) {
+    let gtk = GtkTarget::titled(screen, "Other tasks").unwrap();
+    let platform = open(screen);
     let area = platform.screen.covers(&of(gtk.id())).unwrap()[0].area;
     let (x, y) = (area.x + 20, area.y + 40);
-    let _above = RawTarget::start(&screen, Window::new(Rect::new(x, y, 100, 50))).unwrap();
+    let _above = RawTarget::start(screen, Window::new(Rect::new(x, y, 100, 50))).unwrap();
     let monitor = platform.screen.monitors().unwrap().remove(0);
     let plain = platform.screen.capture(&monitor).unwrap();
     let masked = MaskedScreen::new(Arc::clone(&platform.screen), Arc::new(of(gtk.id())));

@@ -145,6 +145,24 @@ pub(super) fn wait_managed(connection: &RustConnection, screen: usize) -> Result
     Ok(())
 }
 
+/// Waits for whoever draws the windows, by the selection that he owns (EWMH, `_NET_WM_CM_Sn`).
+pub(super) fn wait_composited(connection: &RustConnection, screen: usize) -> Result<()> {
+    let name = format!("_NET_WM_CM_S{screen}");
+    let atom = connection
+        .intern_atom(false, name.as_bytes())?
+        .reply()?
+        .atom;
+    let composited = wait_until(LIMIT, || {
+        connection
+            .get_selection_owner(atom)
+            .ok()
+            .and_then(|cookie| cookie.reply().ok())
+            .is_some_and(|it| it.owner != x11rb::NONE)
+    });
+    ensure!(composited, "the compositor did not start");
+    Ok(())
+}
+
 /// The whole screen, by `GetImage` in strips (one reply holds at most some megabytes).
 pub(super) fn screenshot(
     connection: &RustConnection,

@@ -64,6 +64,12 @@ pub(crate) const PACKAGES: &[Package] = &[
         Some("xrandr"),
         "several monitors on one screen",
     ),
+    package(
+        Test,
+        "picom",
+        Some("picom"),
+        "a compositor, as desktops have one",
+    ),
     package(Test, "zenity", Some("zenity"), "dialogs to answer"),
     package(
         Test,
