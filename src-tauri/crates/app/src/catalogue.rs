@@ -1,8 +1,9 @@
 //! Sentences for people, from the one catalogue that the window, the tray and the terminal share.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
 use anyhow::Context as _;
+use serde::Deserialize;
 use serde_json::Value;
 
 const ENGLISH: &str = include_str!("../../../../ui/messages/en.json");
@@ -42,8 +43,12 @@ impl Language {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Catalogue {
     language: Language,
-    sentences: BTreeMap<String, String>,
+    sentences: BTreeMap<&'static str, Sentence>,
 }
+
+/// A part of the built-in text, copied only where it is written with escapes.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct Sentence(#[serde(borrow)] Cow<'static, str>);
 
 impl Catalogue {
     /// Reads the built-in sentences of a language.
@@ -66,20 +71,22 @@ impl Catalogue {
 
     /// Whether there is a sentence for `key`, in one form or in one for each number.
     pub fn has(&self, key: &str) -> bool {
-        self.sentences.contains_key(key) || self.sentences.contains_key(&format!("{key}.other"))
+        self.sentences.contains_key(key)
+            || self.sentences.contains_key(format!("{key}.other").as_str())
     }
 
     /// The template for `key`. What counts something has `key.one` and `key.other` instead, and the
     /// parameter `count` chooses; Chinese has no singular.
-    fn template(&self, key: &str, parameters: &[(&str, &str)]) -> Option<&String> {
-        self.sentences.get(key).or_else(|| {
+    fn template(&self, key: &str, parameters: &[(&str, &str)]) -> Option<&str> {
+        let found = self.sentences.get(key).or_else(|| {
             let (_, count) = parameters.iter().find(|(name, _)| *name == "count")?;
             let form = match self.language {
                 Language::English if *count == "1" => "one",
                 Language::English | Language::SimplifiedChinese => "other",
             };
-            self.sentences.get(&format!("{key}.{form}"))
-        })
+            self.sentences.get(format!("{key}.{form}").as_str())
+        });
+        found.map(|sentence| sentence.0.as_ref())
     }
 
     /// The sentence for `key` with `{name}` replaced by the parameters' values, in the number that
@@ -89,7 +96,7 @@ impl Catalogue {
             return key.to_owned();
         };
         let mut text = String::with_capacity(template.len());
-        let mut rest = template.as_str();
+        let mut rest = template;
         while let Some((before, after)) = rest.split_once('{') {
             text.push_str(before);
             let Some((name, behind)) = after.split_once('}') else {
@@ -186,7 +193,7 @@ mod tests {
             catalogue
                 .sentences
                 .iter()
-                .map(|(key, text)| (key.clone(), names(text)))
+                .map(|(key, text)| (*key, names(&text.0)))
                 .collect()
         };
         assert_eq!(parameters(&english()), parameters(&chinese));
