@@ -15,6 +15,7 @@ mod check;
 pub mod credentials;
 mod custom;
 mod dialect;
+mod diff;
 mod doctor;
 mod entry;
 mod error;

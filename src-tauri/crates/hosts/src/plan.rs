@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
-use similar::TextDiff;
 
 use crate::{
     Error, Host, Hosts, Launch, Scope, State,
     check::{Verdict, ask},
     dialect::{At, Splice, find},
+    diff,
     entry::NAME,
     file::{
         Contents,
@@ -93,11 +93,7 @@ impl Plan {
     pub fn diff(&self) -> String {
         let name = self.file.display().to_string();
         let after = self.after.as_deref().unwrap_or_default();
-        let diff = TextDiff::from_lines(self.contents.text.as_str(), after)
-            .unified_diff()
-            .context_radius(2)
-            .header(&name, &name)
-            .to_string();
+        let diff = diff::unified(&name, &self.contents.text, after);
         let lines = diff.lines().map(|line| mask::line(line) + "\n");
         lines.collect()
     }

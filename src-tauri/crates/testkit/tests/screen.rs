@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use fast_image_resize::images::Image;
 use fast_image_resize::{PixelType, Resizer};
-use image::RgbImage;
+use image::{DynamicImage, RgbImage};
 use openspace_testkit::screen::Rect;
 use openspace_testkit::target::{Happened, Patch, Window};
 use openspace_testkit::{
@@ -28,11 +28,11 @@ fn as_sent(picture: &RgbImage, width: u32, height: u32) -> RgbImage {
     let source = Image::from_vec_u8(
         picture.width(),
         picture.height(),
-        picture.as_raw().clone(),
-        PixelType::U8x3,
+        DynamicImage::from(picture.clone()).into_rgba8().into_raw(),
+        PixelType::U8x4,
     )
     .unwrap();
-    let mut small = Image::new(width, height, PixelType::U8x3);
+    let mut small = Image::new(width, height, PixelType::U8x4);
     Resizer::new().resize(&source, &mut small, None).unwrap();
     let mut jpeg = Vec::new();
     jpeg_encoder::Encoder::new(&mut jpeg, 78)
@@ -40,7 +40,7 @@ fn as_sent(picture: &RgbImage, width: u32, height: u32) -> RgbImage {
             small.buffer(),
             width as u16,
             height as u16,
-            jpeg_encoder::ColorType::Rgb,
+            jpeg_encoder::ColorType::Rgba,
         )
         .unwrap();
     image::load_from_memory(&jpeg).unwrap().into_rgb8()

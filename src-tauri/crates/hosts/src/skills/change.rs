@@ -7,11 +7,10 @@ use std::{
 
 use jiff::Timestamp;
 use serde::Serialize;
-use similar::TextDiff;
 
 use super::{FILE, Found, LITTER, SKILLS, Skill, SkillState, hash};
 use crate::{
-    Error, Host, Hosts,
+    Error, Host, Hosts, diff,
     file::{Contents, backup::Backups, lock::pause},
     ledger::SkillRecord,
 };
@@ -103,11 +102,7 @@ impl SkillPlan {
             _ => self.skill.text,
         };
         let name = self.folder.join(FILE).display().to_string();
-        TextDiff::from_lines(self.before(), after)
-            .unified_diff()
-            .context_radius(2)
-            .header(&name, &name)
-            .to_string()
+        diff::unified(&name, self.before(), after)
     }
 
     /// What tells this change from every other, as [`Plan::fingerprint`](crate::Plan::fingerprint)

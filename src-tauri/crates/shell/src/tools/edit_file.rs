@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use diffy::{DiffOptions, PatchFormatter};
 use openspace_grounding::{Action, CallContext, Effect, Output, Permit, Tool, ToolError, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use similar::TextDiff;
 
 use super::write::{Before, KEPT, action};
 use crate::{arguments, path, shell::Shared};
@@ -17,7 +17,7 @@ const DIFF: usize = 4096;
 const COMPARED: usize = 5000;
 const COMPARED_CHARACTERS: usize = 160;
 /// How alike a line has to be to be shown as what was meant.
-const ALIKE: f64 = 0.6;
+const ALIKE: f64 = 0.5;
 
 pub(crate) struct EditFile {
     spec: ToolSpec,
@@ -178,7 +178,7 @@ fn not_found(text: &str, old: &str) -> String {
             } else if line.len().abs_diff(wanted.len()) > wanted.len() {
                 0.0
             } else {
-                f64::from(TextDiff::from_chars(line.as_str(), wanted.as_str()).ratio())
+                strsim::normalized_levenshtein(&line, &wanted)
             };
             (number, alike)
         })
@@ -209,8 +209,13 @@ fn places(count: usize) -> String {
 }
 
 fn difference(before: &str, after: &str) -> String {
-    let diff = TextDiff::from_lines(before, after);
-    let mut text = diff.unified_diff().context_radius(2).to_string();
+    let patch = DiffOptions::new()
+        .set_context_len(2)
+        .create_patch(before, after);
+    let formatter = PatchFormatter::new().suppress_blank_empty(false);
+    let whole = formatter.fmt_patch(&patch).to_string();
+    // Behind the two lines with names, which the model knows.
+    let mut text = whole.splitn(3, '\n').nth(2).unwrap_or_default().to_owned();
     if text.len() > DIFF {
         let mut end = DIFF;
         while !text.is_char_boundary(end) {
