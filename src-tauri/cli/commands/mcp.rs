@@ -8,7 +8,7 @@ use std::{
 };
 
 use openspace_app::{
-    App, Code, Environment, Failure, InstanceKind, TOKEN_FILE,
+    App, Code, Environment, Failure, InstanceKind, TOKEN_FILE, give_back_start,
     hosts::{Introduction, MARK, client_connected},
 };
 use openspace_serve::{
@@ -45,15 +45,20 @@ async fn stdio(environment: Environment) -> Result<Exit, Failure> {
     let mut requests = end_requests()?;
     let variables = environment.clone();
     let opening = Opening::later(move || {
-        App::open(
+        let app = App::open(
             environment.clone(),
             super::surface(InstanceKind::Mcp, false, false)?,
             &[],
-        )
+        );
+        give_back_start();
+        app
     });
     let server = Server::telling(opening, move |client| {
         let entry = variables.text(MARK).map(str::to_owned);
-        client_connected(&variables, &Introduction { entry, ..client })
+        let told = client_connected(&variables, &Introduction { entry, ..client });
+        // Hosts keep one of us each, all day long, and many of them call nothing.
+        give_back_start();
+        told
     });
     tokio::select! {
         ended = serve_stdio(&server, streams) => ended.map_err(|error| {

@@ -63,7 +63,7 @@ pub use openspace_grounding::{
     Access, Action, Evidence,
     policy::{Grant, Question, Risk, Subject},
 };
-pub use openspace_process::become_subreaper;
+pub use openspace_process::{become_subreaper, give_back_start};
 pub use openspace_store::{
     Approval, ApprovalId, ApprovalState, CommandKind, Decision, Enqueued, Event as RunEvent, Fence,
     InstanceKind, Run, RunFilter, RunId, RunStatus, Store,

@@ -25,6 +25,6 @@ pub use environment::Environment;
 pub use error::Error;
 pub use kill::{kill_group, kill_process};
 pub use mark::Mark;
-pub use platform::become_subreaper;
+pub use platform::{become_subreaper, give_back_start};
 pub use sandbox::{Sandbox, Support};
 pub use tree::{Killed, Tree, kill_marked};

@@ -3,6 +3,7 @@
 mod calls;
 mod end;
 mod files;
+mod own_file;
 mod peer;
 mod probe;
 mod process_table;
@@ -10,6 +11,7 @@ mod start;
 
 pub(crate) use end::{end, end_run, members, reap, terminate};
 pub(crate) use files::support;
+pub use own_file::give_back_start;
 pub(crate) use peer::peer;
 pub(crate) use probe::self_test;
 pub(crate) use start::spawn;

@@ -78,6 +78,9 @@ impl Job {
     }
 }
 
+/// The system keeps of the program's file what it uses.
+pub fn give_back_start() {}
+
 /// Jobs need no such thing.
 pub fn become_subreaper() -> io::Result<()> {
     Ok(())
