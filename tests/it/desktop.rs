@@ -79,9 +79,9 @@ fn program(rig: &Rig, arguments: &[&str]) -> Program {
         .limit(Duration::from_secs(300))
 }
 
-/// Ends the app as a log-out does.
+/// Ends the app as a service manager or `kill` does.
 fn end(mut app: Running) {
-    app.signal(Signal::TERM);
+    app.signal_alone(Signal::TERM);
     let output = app.wait(SOON).expect("it ends");
     assert_eq!(output.code, Some(0), "{output:?}");
 }

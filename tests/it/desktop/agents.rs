@@ -195,10 +195,8 @@ fn it_ends_with_the_app() {
     let (mut app, door) = serving(&rig, free_port());
     let _session = door.session();
     let stream = crate::mcp::client::Stream::open(&door);
-    // The small windows are made in the first moments; the toolkit does not bear an end meanwhile.
-    std::thread::sleep(Duration::from_secs(3));
     let asked = Instant::now();
-    app.signal(Signal::TERM);
+    app.signal_alone(Signal::TERM);
     let output = app.wait(SOON).expect("it ends");
     assert!(asked.elapsed() < GONE, "{:?}", asked.elapsed());
     assert_eq!(output.code, Some(0), "{output:?}");

@@ -252,6 +252,11 @@ impl Running {
         self.child.signal(signal);
     }
 
+    /// Sends a signal to the program alone.
+    pub fn signal_alone(&self, signal: Signal) {
+        self.child.signal_alone(signal);
+    }
+
     /// What it wrote to standard output, or to the terminal, so far.
     pub fn stdout(&self) -> String {
         self.stdout.as_ref().map(Reader::text).unwrap_or_default()

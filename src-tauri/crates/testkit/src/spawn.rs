@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::wait::{poll, wait_until};
 
@@ -68,6 +68,15 @@ impl Spawned {
     pub fn signal(&self, signal: Signal) {
         if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
             kill_process_group(pid, signal).ok();
+        }
+    }
+
+    /// Sends a signal to the child itself, as `kill` does; one that is gone is fine. What it started
+    /// hears nothing: a web view that is just starting its processes aborts where those end before
+    /// they have said who they are.
+    pub fn signal_alone(&self, signal: Signal) {
+        if let Some(pid) = Pid::from_raw(self.child.id().cast_signed()) {
+            kill_process(pid, signal).ok();
         }
     }
 

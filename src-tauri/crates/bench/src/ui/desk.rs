@@ -88,9 +88,9 @@ impl Desk {
     }
 }
 
-/// Ends the app as a log-out does.
+/// Ends the app as a service manager or `kill` does.
 pub(crate) fn end(mut app: Running) -> Result<()> {
-    app.signal(Signal::TERM);
+    app.signal_alone(Signal::TERM);
     let output = app.wait(SOON)?;
     ensure!(output.code == Some(0), "the app: {output:?}");
     Ok(())
