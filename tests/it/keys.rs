@@ -10,8 +10,9 @@ mod sandbox;
 mod service;
 mod trouble;
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::Arc};
 
+use openspace_app::{App, Environment, InstanceKind, Surface};
 use openspace_testkit::{
     cli::{Output, Program},
     model::{KEY, Script},
@@ -44,6 +45,21 @@ impl Desk {
 
     fn call(&self, arguments: &[&str]) -> Output {
         self.openspace(arguments).run().expect("the program runs")
+    }
+
+    /// The program in this process, as one that goes on after a call is given up.
+    fn app(&self) -> Arc<App> {
+        let mut environment: Environment = self.rig.environment().into_iter().collect();
+        environment.remove("OPENSPACE_LLM_API_KEY");
+        environment.insert("DBUS_SESSION_BUS_ADDRESS", self.bus.address());
+        let surface = Surface {
+            kind: InstanceKind::Cli,
+            claims_runs: false,
+            asks_on_terminal: false,
+            program: env!("CARGO_BIN_EXE_openspace").into(),
+            web_view: None,
+        };
+        App::open(environment, surface, &[]).expect("opened")
     }
 
     /// `openspace keys set PROVIDER --stdin`

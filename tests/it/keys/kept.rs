@@ -2,7 +2,6 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
-use openspace_app::{App, InstanceKind, Surface};
 use openspace_testkit::{
     cli::Program,
     model::{KEY, Turn},
@@ -67,24 +66,14 @@ fn d24_the_keychain_is_read_once_per_process() {
     let items = Items::default();
     let service = FakeKeychain::start(desk.bus.address(), Mood::Well, &items);
     assert_eq!(desk.set("anthropic", KEY).code, Some(0));
-    assert_eq!(service.reads(), 0, "there was nothing to read");
+    assert_eq!(service.reads(), 1, "what was kept is compared");
     assert_eq!(desk.call(&["keys", "list"]).code, Some(0));
-    assert_eq!(service.reads(), 1);
+    assert_eq!(service.reads(), 2);
     let run = desk.call(&["run", "Nothing", "--backends", "shell"]);
     assert_says(&run, 0, &["Done."]);
-    assert_eq!(service.reads(), 2);
+    assert_eq!(service.reads(), 3);
 
-    let mut environment: openspace_app::Environment = desk.rig.environment().into_iter().collect();
-    environment.remove("OPENSPACE_LLM_API_KEY");
-    environment.insert("DBUS_SESSION_BUS_ADDRESS", desk.bus.address());
-    let surface = Surface {
-        kind: InstanceKind::Cli,
-        claims_runs: false,
-        asks_on_terminal: false,
-        program: env!("CARGO_BIN_EXE_openspace").into(),
-        web_view: None,
-    };
-    let app = App::open(environment, surface, &[]).expect("opened");
+    let app = desk.app();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(async {
         let lists = futures_util::future::join_all((0..4).map(|_| app.keys(true))).await;
@@ -98,7 +87,7 @@ fn d24_the_keychain_is_read_once_per_process() {
         app.test_key("anthropic", None).await.expect("it works");
         app.remove_key("openai").await.expect("removed");
     });
-    assert_eq!(service.reads(), 3, "once for all of that");
+    assert_eq!(service.reads(), 4, "once for all of that");
     drop((app, service));
     desk.finish();
 }

@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc,
     },
 };
@@ -30,8 +30,10 @@ pub(super) enum Mood {
     DiesAt(&'static str),
     /// It is locked, and the person closes its prompt.
     PromptClosed,
-    /// It is locked, and nobody answers its prompt.
+    /// It is locked, and nobody answers its prompt before [`FakeKeychain::unlock`].
     PromptIgnored,
+    /// It says that it keeps something and gives back something else.
+    GivesAnother,
 }
 
 /// An item: attributes and value.
@@ -98,10 +100,19 @@ async fn take_name(connection: &Connection) {
     panic!("the name stays taken");
 }
 
+/// That the person has given the password.
+#[derive(Default)]
+struct Unlocked {
+    now: AtomicBool,
+    told: tokio::sync::Notify,
+}
+
 /// The service, gone when dropped.
 pub(super) struct FakeKeychain {
     calls: Arc<AtomicUsize>,
     reads: Arc<AtomicUsize>,
+    prompts: Arc<AtomicUsize>,
+    unlocked: Arc<Unlocked>,
     stop: Option<tokio::sync::oneshot::Sender<()>>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
@@ -109,7 +120,8 @@ pub(super) struct FakeKeychain {
 impl FakeKeychain {
     /// Serves `items` on a bus.
     pub(super) fn start(bus: &str, mood: Mood, items: &Items) -> Self {
-        let (calls, reads) = (Arc::default(), Arc::default());
+        let (calls, reads, prompts) = (Arc::default(), Arc::default(), Arc::default());
+        let unlocked = Arc::<Unlocked>::default();
         let (stop, stopped) = tokio::sync::oneshot::channel();
         let (up, is_up) = mpsc::channel();
         let serving = Serving {
@@ -117,6 +129,8 @@ impl FakeKeychain {
             items: items.clone(),
             calls: Arc::clone(&calls),
             reads: Arc::clone(&reads),
+            prompts: Arc::clone(&prompts),
+            unlocked: Arc::clone(&unlocked),
         };
         let bus = bus.to_owned();
         let thread = std::thread::spawn(move || {
@@ -145,6 +159,8 @@ impl FakeKeychain {
         Self {
             calls,
             reads,
+            prompts,
+            unlocked,
             stop: Some(stop),
             thread: Some(thread),
         }
@@ -158,6 +174,17 @@ impl FakeKeychain {
     /// How often the value of an item was asked for.
     pub(super) fn reads(&self) -> usize {
         self.reads.load(Ordering::SeqCst)
+    }
+
+    /// How often a prompt was shown.
+    pub(super) fn prompts(&self) -> usize {
+        self.prompts.load(Ordering::SeqCst)
+    }
+
+    /// The person answers the prompts that are shown, and none is needed any more.
+    pub(super) fn unlock(&self) {
+        self.unlocked.now.store(true, Ordering::SeqCst);
+        self.unlocked.told.notify_one();
     }
 }
 
@@ -177,12 +204,22 @@ struct Serving {
     items: Items,
     calls: Arc<AtomicUsize>,
     reads: Arc<AtomicUsize>,
+    prompts: Arc<AtomicUsize>,
+    unlocked: Arc<Unlocked>,
 }
 
 impl Serving {
     /// Answers until it dies.
     async fn serve(&self, bus: &Connection, mut messages: MessageStream) {
-        while let Some(Ok(message)) = messages.next().await {
+        loop {
+            let message = tokio::select! {
+                message = messages.next() => message,
+                () = self.unlocked.told.notified() => {
+                    prompt_ends(bus, false).await.expect("a signal is sent");
+                    continue;
+                }
+            };
+            let Some(Ok(message)) = message else { return };
             if message.message_type() != zbus::message::Type::MethodCall {
                 continue;
             }
@@ -203,6 +240,7 @@ impl Serving {
 
     fn locked(&self) -> bool {
         matches!(self.mood, Mood::PromptClosed | Mood::PromptIgnored)
+            && !self.unlocked.now.load(Ordering::SeqCst)
     }
 
     async fn answer(&self, bus: &Connection, call: &Message, member: &str) -> zbus::Result<()> {
@@ -246,16 +284,10 @@ impl Serving {
                 }
             }
             "Prompt" => {
+                self.prompts.fetch_add(1, Ordering::SeqCst);
                 bus.reply(&header, &()).await?;
                 if self.mood == Mood::PromptClosed {
-                    bus.emit_signal(
-                        None::<&str>,
-                        PROMPT,
-                        "org.freedesktop.Secret.Prompt",
-                        "Completed",
-                        &(true, Variant::from("")),
-                    )
-                    .await?;
+                    prompt_ends(bus, true).await?;
                 }
                 Ok(())
             }
@@ -266,7 +298,10 @@ impl Serving {
                     .path()
                     .and_then(|path| path.as_str().rsplit('/').next()?.parse::<usize>().ok())
                     .expect("an item");
-                let value = self.items.all()[index].1.clone();
+                let mut value = self.items.all()[index].1.clone();
+                if self.mood == Mood::GivesAnother {
+                    value.reverse();
+                }
                 let secret = (path(SESSION), Vec::<u8>::new(), value, "text/plain");
                 bus.reply(&header, &(secret,)).await
             }
@@ -283,6 +318,17 @@ impl Serving {
             other => panic!("nobody needs `{other}`"),
         }
     }
+}
+
+async fn prompt_ends(bus: &Connection, dismissed: bool) -> zbus::Result<()> {
+    bus.emit_signal(
+        None::<&str>,
+        PROMPT,
+        "org.freedesktop.Secret.Prompt",
+        "Completed",
+        &(dismissed, Variant::from("")),
+    )
+    .await
 }
 
 fn path(text: &str) -> OwnedObjectPath {

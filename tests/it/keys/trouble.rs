@@ -143,6 +143,52 @@ fn d24_locked_and_nobody_answers() {
     set_fails(Mood::PromptIgnored, "asks for its password");
 }
 
+/// A key that was given up is not kept later: it would take the place of the one that the file is
+/// encrypted with. Whoever tries again meanwhile joins the prompt that is shown.
+#[test]
+fn d24_what_was_given_up_does_not_happen_later() {
+    let desk = Desk::new(Vec::new());
+    let items = Items::default();
+    let service = FakeKeychain::start(desk.bus.address(), Mood::PromptIgnored, &items);
+    let app = desk.app();
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let set = |provider: &str, key: &str| {
+        let key = openspace_app::Secret::new(key.to_owned());
+        runtime.block_on(app.set_key(provider, key, openspace_app::Keep::File))
+    };
+    for provider in ["anthropic", "openai"] {
+        let failure = set(provider, "key-of-nobody-0123").expect_err("nobody unlocks it");
+        assert_eq!(failure.params["reason"], "keychain_locked", "{failure:?}");
+    }
+    assert_eq!(service.prompts(), 1, "the second one joins the first");
+
+    service.unlock();
+    // Longer than whoever waits for the answer to the prompt needs to hear it.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    assert_eq!(items.all().len(), 0, "nobody waits for it any more");
+    set("anthropic", "key-of-anthropic-0123").expect("it is unlocked");
+    set("openai", "key-of-openai-4567").expect("it is unlocked");
+    assert_eq!((service.prompts(), items.all().len()), (1, 1));
+    for (provider, ending) in [("anthropic", "••••0123"), ("openai", "••••4567")] {
+        assert_eq!(desk.listed(provider)["ending"], ending, "another process");
+    }
+    drop((app, service));
+    desk.finish();
+}
+
+/// Nothing is encrypted with a key that the keychain does not give back.
+#[test]
+fn d24_a_key_that_is_not_given_back_encrypts_nothing() {
+    let desk = Desk::new(Vec::new());
+    let items = Items::default();
+    let service = FakeKeychain::start(desk.bus.address(), Mood::GivesAnother, &items);
+    let set = desk.set("anthropic", KEY);
+    assert_says(&set, 2, &["does not give back", "ANTHROPIC_API_KEY"]);
+    assert_nothing_written(&desk);
+    drop(service);
+    desk.finish();
+}
+
 /// A keychain that hangs is given up.
 #[test]
 fn d24_it_hangs() {

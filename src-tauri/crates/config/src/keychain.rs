@@ -25,7 +25,8 @@ mod secret_service;
 
 /// The name our item goes by, together with its account.
 pub const SERVICE: &str = "openspace";
-/// How long whoever asks is kept waiting (design, section 13).
+/// How long whoever asks is kept waiting (design, section 13), and as long again where something is
+/// being written by then: what may still happen must not be taken for given up.
 const LIMIT: Duration = Duration::from_secs(3);
 
 /// Why the keychain gave or took nothing, in terms of who can put it right.
@@ -53,6 +54,9 @@ pub enum KeychainError {
     /// The item is there and is no key of ours: somebody changed it.
     #[error("the keychain's item for OpenSpace does not hold a key")]
     Foreign,
+    /// It took a key and gives another one: another program keeps one in its place.
+    #[error("the keychain does not give back what it was given to keep")]
+    Replaced,
     /// Anything else it says.
     #[error("the keychain refused: {0}")]
     Refused(String),
@@ -60,11 +64,13 @@ pub enum KeychainError {
 
 /// The keychain, with the account of one data folder in it. Reading happens at most once: what was
 /// read is remembered, an attempt that is still going is joined, and only a failed one is repeated.
+/// So is writing: a key that may still be kept is never overtaken by another one.
 #[derive(Debug)]
 pub struct Keychain {
     place: Place,
     account: String,
     reading: Mutex<Option<Arc<Reading>>>,
+    writing: Mutex<Option<Arc<Reading>>>,
 }
 
 /// How the keychain is reached.
@@ -87,6 +93,7 @@ impl Keychain {
             },
             account: account.into(),
             reading: Mutex::new(None),
+            writing: Mutex::new(None),
         }
     }
 
@@ -114,21 +121,38 @@ impl Keychain {
             .transpose()
     }
 
-    /// Keeps a key in place of the one before it. `label` is what the keychain's own window shows.
+    /// Keeps a new key and tells which one is kept, once the keychain gives it back: this one, or the
+    /// one of an attempt that was given up and still goes on. `label` is what the keychain's own
+    /// window shows.
     ///
     /// # Errors
-    /// Any [`KeychainError`], after at most three seconds; whether it was kept is then unknown.
-    pub fn keep(&self, key: &DataKey, label: &str) -> Result<(), KeychainError> {
-        let (account, label, text) = (self.account.clone(), label.to_owned(), key.hexadecimal());
-        let kept = text.clone();
-        let writing = Reading::start(self.place.clone(), move |place, progress| {
-            place.write(&account, &label, &text, progress)?;
-            Ok(None)
-        })?;
-        writing.answer()?;
+    /// Any [`KeychainError`], after at most three seconds, or six where the keychain had begun to
+    /// keep it; then whether it was kept is unknown.
+    pub fn keep(&self, key: &DataKey, label: &str) -> Result<DataKey, KeychainError> {
+        let writing = {
+            let mut current = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+            let joined = current.as_ref().filter(|writing| !writing.has_ended());
+            if let Some(writing) = joined {
+                Arc::clone(writing)
+            } else {
+                let text = key.hexadecimal();
+                let (account, label) = (self.account.clone(), label.to_owned());
+                let writing = Reading::start(self.place.clone(), move |place, progress| {
+                    let given = place.write(&account, &label, &text, progress)?;
+                    if given.as_ref() != Some(&text) {
+                        return Err(KeychainError::Replaced);
+                    }
+                    Ok(given)
+                })?;
+                *current = Some(Arc::clone(&writing));
+                writing
+            }
+        };
+        let text = writing.answer()?.ok_or(KeychainError::Replaced)?;
+        let key = DataKey::from_hexadecimal(&text).ok_or(KeychainError::Foreign)?;
         *self.reading.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some(Arc::new(Reading::known(kept)));
-        Ok(())
+            Some(Arc::new(Reading::known(text)));
+        Ok(key)
     }
 }
 
@@ -150,6 +174,8 @@ enum Progress {
     /// The keychain's own prompt is on the screen. Other systems do not tell.
     #[cfg(target_os = "linux")]
     Prompting,
+    /// What is to be kept is on its way: nobody can take it back.
+    Writing,
     Done(Answer),
 }
 
@@ -159,6 +185,7 @@ impl std::fmt::Debug for Progress {
             Self::Asked => "asked",
             #[cfg(target_os = "linux")]
             Self::Prompting => "prompting",
+            Self::Writing => "writing",
             Self::Done(Ok(_)) => "answered",
             Self::Done(Err(_)) => "failed",
         })
@@ -200,6 +227,22 @@ impl Reading {
         self.changed.notify_all();
     }
 
+    /// Whether something may be written now: not when whoever wanted it has given up, who may have
+    /// made another key meanwhile. From here on they wait until it is known what became of it.
+    fn may_write(&self) -> bool {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let awaited = Instant::now() < self.deadline;
+        if awaited {
+            *progress = Progress::Writing;
+        }
+        awaited
+    }
+
+    fn has_ended(&self) -> bool {
+        let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        matches!(*progress, Progress::Done(_))
+    }
+
     /// It has the key, or may still get it.
     fn can_be_joined(&self) -> bool {
         let progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
@@ -207,6 +250,7 @@ impl Reading {
             Progress::Asked => Instant::now() < self.deadline,
             #[cfg(target_os = "linux")]
             Progress::Prompting => true,
+            Progress::Writing => false,
             Progress::Done(answer) => matches!(answer, Ok(Some(_))),
         }
     }
@@ -218,12 +262,18 @@ impl Reading {
             if let Progress::Done(answer) = &*progress {
                 return answer.clone();
             }
-            let left = self.deadline.saturating_duration_since(Instant::now());
+            let deadline = match &*progress {
+                Progress::Writing => self.deadline + LIMIT,
+                _ => self.deadline,
+            };
+            let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Err(match &*progress {
                     #[cfg(target_os = "linux")]
                     Progress::Prompting => KeychainError::Locked { asking: true },
-                    Progress::Asked | Progress::Done(_) => KeychainError::NoAnswer,
+                    Progress::Asked | Progress::Writing | Progress::Done(_) => {
+                        KeychainError::NoAnswer
+                    }
                 });
             }
             progress = self

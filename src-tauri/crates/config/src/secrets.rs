@@ -46,8 +46,9 @@ use sealed::Sealed;
 pub const PLAINTEXT_VARIABLE: &str = "OPENSPACE_SECRETS_PLAINTEXT";
 /// Keys and tokens are a few kilobytes; what is larger is no file of ours.
 const MOST_BYTES: u64 = 4 * 1024 * 1024;
-/// Another process holds the lock while it asks the keychain, twice at most.
-const LOCK_LIMIT: Duration = Duration::from_secs(8);
+/// Another process holds the lock while it asks the keychain, twice at most: three seconds to read,
+/// six to write.
+const LOCK_LIMIT: Duration = Duration::from_secs(10);
 const LOCK_POLL: Duration = Duration::from_millis(20);
 
 /// Secrets by name.
@@ -307,8 +308,7 @@ impl Vault {
         let key = DataKey::random()?;
         let folder = self.path.parent().unwrap_or(&self.path);
         let label = format!("OpenSpace: key of {}", folder.display());
-        self.keychain.keep(&key, &label)?;
-        Ok(key)
+        Ok(self.keychain.keep(&key, &label)?)
     }
 
     fn load(&self) -> Result<Option<Sealed>> {

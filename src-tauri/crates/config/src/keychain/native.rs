@@ -20,11 +20,16 @@ impl Place {
         account: &str,
         _label: &str,
         text: &str,
-        _progress: &Reading,
-    ) -> Result<(), KeychainError> {
-        entry(account)?
+        progress: &Reading,
+    ) -> Answer {
+        let entry = entry(account)?;
+        if !progress.may_write() {
+            return Err(KeychainError::NoAnswer);
+        }
+        entry
             .set_password(text)
-            .map_err(|error| explained(&error))
+            .map_err(|error| explained(&error))?;
+        self.read(account, progress)
     }
 }
 

@@ -46,10 +46,12 @@ impl Place {
         label: &str,
         text: &str,
         progress: &Reading,
-    ) -> Result<()> {
+    ) -> Answer {
         self.talk(async |bus| {
             let service = Conversation::open(bus, progress).await?;
-            service.write(account, label, text).await
+            service.write(account, label, text).await?;
+            // What the next process will be given: items with the same name can be there twice.
+            service.read(account).await
         })
     }
 
@@ -135,6 +137,10 @@ impl<'a> Conversation<'a> {
             "text/plain".to_owned(),
         );
         let body = (properties, secret, true);
+        // The person may have needed longer for the password than anybody waited.
+        if !self.progress.may_write() {
+            return Err(KeychainError::Locked { asking: false });
+        }
         let reply = self
             .call(collection.as_str(), OF_COLLECTION, "CreateItem", &body)
             .await?;
