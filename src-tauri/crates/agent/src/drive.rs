@@ -405,16 +405,16 @@ impl Driver {
 
     /// Asks for the state of the screen on a thread that may block, and pauses or resumes the run.
     fn look_at(&mut self, screen: ScreenWatch, state: &State) {
-        let paused = state.pause().cloned();
+        let paused = state.is_paused();
         let events = self.events.clone();
         self.work.spawn(async move {
             let Ok(seen) = tokio::task::spawn_blocking(move || screen()).await else {
                 return;
             };
-            let by_screen = matches!(paused, Some(Pause::ScreenLocked | Pause::ScreenOff));
+            // The person may have paused or resumed it themselves since the look began.
             let event = match seen {
-                Some(pause) if paused.is_none() => Event::Pause(pause),
-                None if by_screen => Event::Resume { note: None },
+                Some(pause) if !paused => Event::Pause(pause),
+                None if paused => Event::ScreenBack,
                 Some(_) | None => return,
             };
             let _gone = events.send(event);

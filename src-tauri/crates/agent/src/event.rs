@@ -73,6 +73,8 @@ pub enum Event {
         /// A note such as what was done during a take-over.
         note: Option<String>,
     },
+    /// There is something to see again.
+    ScreenBack,
     /// Time went by.
     Tick,
     /// Everything that was cancelled has ended.

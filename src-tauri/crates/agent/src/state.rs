@@ -123,9 +123,9 @@ impl State {
                 .is_some_and(|at| now.saturating_sub(at) < HAND_LEAVES)
     }
 
-    /// Why the run rests, if it does.
-    pub fn pause(&self) -> Option<&Pause> {
-        self.pause.as_ref()
+    /// The run rests because nothing can be seen.
+    pub(crate) fn is_paused_by_screen(&self) -> bool {
+        matches!(self.pause, Some(Pause::ScreenLocked | Pause::ScreenOff))
     }
 
     /// Status and reason as they follow from everything else.

@@ -74,6 +74,9 @@ fn on(state: &mut State, now: u64, event: Event, effects: &mut Vec<Effect>) {
             if let Phase::Ending(outcome) = std::mem::replace(&mut state.phase, Phase::Ended) {
                 let outcome = crate::Outcome {
                     used: state.used,
+        // The machine ends only what the machine began.
+        Event::ScreenBack if state.is_paused_by_screen() => on_resume(state, None, effects),
+        Event::ScreenBack => {}
                     evidence: state.evidence.clone(),
                     ..*outcome
                 };
@@ -85,8 +88,7 @@ fn on(state: &mut State, now: u64, event: Event, effects: &mut Vec<Effect>) {
 
 fn pause(state: &mut State, why: Pause, effects: &mut Vec<Effect>) {
     // A person's own pause outranks one that the machine ends by itself.
-    let machine = matches!(state.pause, Some(Pause::ScreenLocked | Pause::ScreenOff));
-    if state.pause.is_none() || machine || why == Pause::TakeOver {
+    if state.pause.is_none() || state.is_paused_by_screen() || why == Pause::TakeOver {
         state.pause = Some(why);
         effects.push(Effect::HaltInput);
     }

@@ -363,6 +363,24 @@ fn a_message_while_running_is_heard() {
     assert_eq!(run.finish().status, RunStatus::Done);
 }
 
+/// A screen that is back ends the pause it began, and none of the person's own.
+#[test]
+fn the_screen_ends_its_own_pause_only() {
+    for machine in [Pause::ScreenLocked, Pause::ScreenOff] {
+        let mut run = Run::started();
+        run.on(Event::Pause(machine.clone()));
+        assert!(run.on(Event::ScreenBack).contains(&Effect::AllowInput));
+        assert!(!run.state.is_paused());
+        for own in [Pause::Asked, Pause::HumanInput, Pause::TakeOver] {
+            let mut run = Run::started();
+            run.on(Event::Pause(machine.clone()));
+            run.on(Event::Pause(own));
+            assert_eq!(run.on(Event::ScreenBack), []);
+            assert!(run.state.is_paused());
+        }
+    }
+}
+
 /// Calls decided before a take-over are not run after it: the world has changed.
 #[test]
 fn a_reply_from_before_a_pause_is_not_carried_out() {
