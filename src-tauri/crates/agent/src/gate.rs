@@ -13,6 +13,7 @@ use openspace_grounding::{
 };
 use openspace_store::{
     Answer, Approval, ApprovalId, ApprovalState, Decision as Reply, Fence, NewApproval, Store,
+    Watch,
 };
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
@@ -21,6 +22,8 @@ use crate::{Event, flags::Flags};
 
 /// How often a run that waits for the screen tries again.
 const RETRY: Duration = Duration::from_millis(100);
+/// How often an answer is looked for while events cannot be read.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Whether somebody is there to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,14 +146,16 @@ impl CallGate {
             Attendance::WaitsFor(wait) => Some(tokio::time::Instant::now() + wait),
             Attendance::Waits | Attendance::Absent => None,
         };
+        let mut troubled = false;
         let answer = loop {
             if let Some(approval) = self.closed(&id).await {
                 break Some(approval);
             }
+            // Only the person, the end of the run and the time close a question.
             tokio::select! {
                 () = shared.cancel.cancelled() => break None,
                 () = sleep_until(deadline) => break None,
-                event = watch.next() => if event.is_err() { break None },
+                () = news(&mut watch, &mut troubled) => {}
             }
         };
         let result = if let Some(approval) = answer {
@@ -240,6 +245,20 @@ const UNANSWERED: &str =
     "this needs a person's permission and nobody answered; do without it or say what is missing";
 /// The store takes no such answer; were there one, what was asked must not run in its place.
 const NOT_EDITABLE: &str = "the person allowed another command, which cannot be run in this place";
+
+/// Returns when there may be an answer. Where events cannot be read, that is looked for every now and
+/// then; the trouble is told once.
+async fn news(watch: &mut Watch, troubled: &mut bool) {
+    match watch.next().await {
+        Ok(_) => *troubled = false,
+        Err(error) => {
+            if !std::mem::replace(troubled, true) {
+                tracing::warn!(%error, "reading events while a question is open");
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+}
 
 async fn sleep_until(deadline: Option<tokio::time::Instant>) {
     match deadline {

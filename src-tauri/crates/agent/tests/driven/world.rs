@@ -1,9 +1,4 @@
-//! A command that a person changes before allowing it, from the question to what the model is told.
-
-#![expect(
-    clippy::expect_used,
-    reason = "a test's helpers may fail the test as the test itself may"
-)]
+//! A run in a store of its own.
 
 use std::{
     collections::VecDeque,
@@ -15,14 +10,14 @@ use std::{
 use async_trait::async_trait;
 use openspace_agent::{Attendance, Control, Limits, Outcome, Parts, Pictures, State, drive};
 use openspace_grounding::{
-    Action, CallContext, Effect, Folders, Grants, GuardLink, Output, Permit, Policy, PolicyInputs,
-    Rule, ShellCommand, StoreKeep, Tool, ToolError, ToolRegistry, ToolSpec,
+    Action, Backend, CallContext, Effect, Folders, Grants, GuardLink, Output, Permit, Policy,
+    PolicyInputs, Rule, ShellCommand, StoreKeep, Tool, ToolError, ToolRegistry, ToolSpec,
 };
 use openspace_llm::{
     ChatModel, Content, Delta, Message, Profile, Reply, Request, Role, StopReason, ToolCall, Usage,
 };
 use openspace_store::{
-    Answer, Approval, Decision, Fence, Instance, InstanceKind, NewInstance, NewRun, RunStatus,
+    Answer, Approval, CommandKind, Decision, Fence, Instance, InstanceKind, NewInstance, NewRun,
     Store, Windows,
 };
 use serde_json::{Value, json};
@@ -31,13 +26,15 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 /// What may go wrong takes far longer than what may not.
-const SOON: Duration = Duration::from_secs(30);
+pub(crate) const SOON: Duration = Duration::from_secs(30);
 
 /// Says what a test wrote and remembers what it was told last.
-struct Scripted {
+pub(crate) struct Scripted {
     profile: Profile,
     turns: Mutex<VecDeque<Content>>,
-    heard: Mutex<Vec<Message>>,
+    pub(crate) heard: Mutex<Vec<Message>>,
+    /// What the person says while the model gives its next reply.
+    pub(crate) meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
 }
 
 #[async_trait]
@@ -60,6 +57,9 @@ impl ChatModel for Scripted {
             .lock()
             .expect("lock")
             .clone_from(&request.messages);
+        if let Some(meanwhile) = self.meanwhile.lock().expect("lock").take() {
+            meanwhile();
+        }
         let turn = self.turns.lock().expect("lock").pop_front();
         let said = turn.unwrap_or_else(|| Content::Text("That is settled.".into()));
         let stop = match &said {
@@ -140,17 +140,18 @@ impl GuardLink for Unguarded {
 }
 
 /// A run that asks to delete a file, in a store of its own.
-struct World {
+pub(crate) struct World {
     base: TempDir,
-    store: Store,
-    fence: Fence,
-    model: Arc<Scripted>,
-    ran: Arc<Mutex<Vec<(Value, Permit)>>>,
+    pub(crate) store: Store,
+    pub(crate) fence: Fence,
+    pub(crate) model: Arc<Scripted>,
+    pub(crate) backends: Vec<Arc<dyn Backend>>,
+    pub(crate) ran: Arc<Mutex<Vec<(Value, Permit)>>>,
     _instance: Instance,
 }
 
 impl World {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let base = tempfile::tempdir().expect("a folder");
         for folder in ["data", "home", "work", "scratch"] {
             std::fs::create_dir(base.path().join(folder)).expect("a folder");
@@ -184,29 +185,55 @@ impl World {
             })
             .expect("stored")
             .expect("claimed");
-        let call = ToolCall {
+        let call = Content::ToolCall(ToolCall {
             id: "call_1".into(),
             name: "run_command".into(),
             input: json!({ "command": "rm old.txt", "timeout_seconds": 9 }),
             malformed: None,
-        };
+        });
         let model = Scripted {
             profile: Profile::lookup("openai/test"),
-            turns: Mutex::new(VecDeque::from([Content::ToolCall(call)])),
+            turns: Mutex::new(VecDeque::from([call])),
             heard: Mutex::default(),
+            meanwhile: Mutex::default(),
         };
         Self {
             base,
             store,
             fence,
             model: Arc::new(model),
+            backends: Vec::new(),
             ran: Arc::default(),
             _instance: instance,
         }
     }
 
+    /// The model has nothing to do and says so at once.
+    pub(crate) fn idle() -> Self {
+        let world = Self::new();
+        world.model.turns.lock().expect("lock").clear();
+        world
+    }
+
+    /// The person says something to the run.
+    pub(crate) fn say(store: &Store, fence: &Fence, text: &str) -> openspace_store::Result<i64> {
+        let payload = json!({ "text": text });
+        store.call_blocking(|db| {
+            let commands = db.commands();
+            commands.give(fence.run(), CommandKind::Message, &payload, "app")
+        })
+    }
+
     /// Carries the run out while `person` answers its questions.
-    async fn run(&self, editable: bool, person: impl AsyncFnOnce(Approval)) -> Outcome {
+    pub(crate) async fn run(&self, editable: bool, person: impl AsyncFnOnce(Approval)) -> Outcome {
+        let answering = async { person(self.question().await).await };
+        let both = async { tokio::join!(self.drive(editable), answering) };
+        let (outcome, ()) = tokio::time::timeout(SOON, both).await.expect("in time");
+        outcome
+    }
+
+    /// Carries the run out.
+    pub(crate) async fn drive(&self, editable: bool) -> Outcome {
         let path = |name: &str| self.base.path().join(name);
         let folders = Arc::new(Folders {
             workspace: path("work"),
@@ -244,7 +271,7 @@ impl World {
             model: Arc::clone(&self.model) as Arc<dyn ChatModel>,
             system: String::new(),
             tools: Arc::new(tools),
-            backends: Vec::new(),
+            backends: self.backends.clone(),
             policy: Policy::new(inputs),
             grants: Grants::default(),
             attendance: Attendance::Waits,
@@ -261,10 +288,8 @@ impl World {
             max_reply_tokens: 100,
         };
         let state = State::new(vec![Message::user("Tidy up")], Limits::default(), None);
-        let answering = async { person(self.question().await).await };
-        let both = async { tokio::join!(drive(parts, state), answering) };
-        let (outcome, ()) = tokio::time::timeout(SOON, both).await.expect("in time");
-        outcome.expect("the run ends")
+        let driven = tokio::time::timeout(SOON, drive(parts, state)).await;
+        driven.expect("in time").expect("the run ends")
     }
 
     async fn question(&self) -> Approval {
@@ -277,7 +302,11 @@ impl World {
         }
     }
 
-    async fn allow(&self, question: Approval, edited: &str) -> openspace_store::Result<bool> {
+    pub(crate) async fn allow(
+        &self,
+        question: Approval,
+        edited: &str,
+    ) -> openspace_store::Result<bool> {
         let answer = Answer {
             decision: Decision::AllowOnce,
             edited: Some(edited.to_owned()),
@@ -289,7 +318,7 @@ impl World {
     }
 
     /// What the model was told about its call.
-    fn told(&self) -> (String, bool) {
+    pub(crate) fn told(&self) -> (String, bool) {
         let heard = self.model.heard.lock().expect("lock");
         let result = heard
             .iter()
@@ -306,7 +335,7 @@ impl World {
         (texts.collect::<Vec<_>>().join("\n"), result.is_error)
     }
 
-    fn events(&self, kind: &str) -> Vec<Value> {
+    pub(crate) fn events(&self, kind: &str) -> Vec<Value> {
         let all = self
             .store
             .read_blocking(|db| db.events().of("run", self.fence.run().as_str(), 0, 1_000));
@@ -316,99 +345,4 @@ impl World {
             .map(|event| event.payload)
             .collect()
     }
-}
-
-/// What runs is what the person wrote, letter for letter; the rest of the call stays; the model and
-/// the log say so.
-#[tokio::test]
-async fn what_the_person_wrote_runs() {
-    let world = World::new();
-    let line = "  ls -l  &&\n\trm draft.txt ";
-    let outcome = world
-        .run(true, async |question| {
-            assert!(question.editable);
-            assert!(world.allow(question, line).await.expect("stored"));
-        })
-        .await;
-
-    assert_eq!(outcome.status, RunStatus::Done);
-    let arguments = json!({ "command": line, "timeout_seconds": 9 });
-    // Deleting is asked about; the person has allowed it by writing it, and is not asked again.
-    assert_eq!(
-        *world.ran.lock().expect("lock"),
-        [(arguments.clone(), Permit::AfterWait)]
-    );
-    let (told, is_error) = world.told();
-    assert!(!is_error);
-    assert!(
-        told.starts_with("The person changed the command") && told.contains(line),
-        "{told}"
-    );
-    assert_eq!(
-        world.events("step.call_edited"),
-        [json!({ "step": 1, "call": "call_1", "tool": "run_command", "arguments": arguments })]
-    );
-    assert_eq!(
-        world.events("step.call_started")[0]["arguments"]["command"],
-        "rm old.txt",
-        "what was asked for stays in the log"
-    );
-}
-
-/// An edit allows nothing that no answer allows: neither what is off limits nor what a rule forbids.
-#[tokio::test]
-async fn what_is_forbidden_stays_forbidden() {
-    for line in ["cat ~/.ssh/id_ed25519", "git push", "ls ../data"] {
-        let world = World::new();
-        world
-            .run(true, async |question| {
-                assert!(world.allow(question, line).await.expect("stored"));
-            })
-            .await;
-
-        assert_eq!(*world.ran.lock().expect("lock"), [], "{line} does not run");
-        let (told, is_error) = world.told();
-        assert!(is_error);
-        assert!(
-            told.contains("changed the command before allowing it")
-                && told.contains(line)
-                && told.contains("not allowed: "),
-            "{told}"
-        );
-        let finished = world.events("step.call_finished");
-        assert_eq!(finished[0]["failure"], "denied", "{finished:?}");
-    }
-}
-
-/// A call that takes no other command is asked about as it is.
-#[tokio::test]
-async fn other_calls_are_asked_about_as_they_are() {
-    let world = World::new();
-    world
-        .run(false, async |question| {
-            assert!(!question.editable);
-            let refused = world.allow(question.clone(), "ls").await;
-            assert!(
-                matches!(refused, Err(openspace_store::Error::NotEditable { .. })),
-                "{refused:?}"
-            );
-            let yes = Answer {
-                decision: Decision::AllowOnce,
-                edited: None,
-                note: None,
-            };
-            let answered = world
-                .store
-                .call(move |db| db.approvals().answer(&question.id, &yes, "app"))
-                .await;
-            assert!(answered.expect("stored"));
-        })
-        .await;
-
-    let ran = world.ran.lock().expect("lock");
-    assert_eq!(ran[0].0["command"], "rm old.txt");
-    assert_eq!(world.events("step.call_edited"), Vec::<Value>::new());
-    let (told, is_error) = world.told();
-    assert!(!is_error && told.contains("(no output)"), "{told}");
-    assert!(!told.contains("changed"), "{told}");
 }
