@@ -293,8 +293,14 @@ impl Driver {
                 }
                 Effect::AllowInput => self.flags.halt(false),
                 Effect::CancelAll => {
-                    self.quieten().await;
-                    let _open = self.events.send(Event::Quiet);
+                    // With its answer there is nothing under way, so it can still go on.
+                    let event = if state.has_answered() && !self.answer().await? {
+                        Event::Unheard
+                    } else {
+                        self.quieten().await;
+                        Event::Quiet
+                    };
+                    let _open = self.events.send(event);
                 }
                 Effect::Finish(outcome) => {
                     self.close(Some(outcome.status)).await;
@@ -389,6 +395,12 @@ impl Driver {
             }
         });
         within(CLOSE_WAIT, "closing", join_all(closes)).await;
+    }
+
+    /// Says that the run has its final answer; false while there are words that it has not heard.
+    async fn answer(&self) -> Result<bool, openspace_store::Error> {
+        let fence = self.fence.clone();
+        self.store.call(move |db| db.runs().answer(&fence)).await
     }
 
     async fn finish(&self, outcome: &Outcome) -> Result<(), openspace_store::Error> {

@@ -77,6 +77,8 @@ pub enum Event {
     ScreenBack,
     /// Time went by.
     Tick,
+    /// Words of the person are on their way that came before the run could end with its answer.
+    Unheard,
     /// Everything that was cancelled has ended.
     Quiet,
 }

@@ -23,6 +23,8 @@ pub(crate) enum Phase {
         calls: Vec<ToolCall>,
         results: BTreeMap<String, CallResult>,
     },
+    /// This would be the outcome, but words are on their way.
+    Listening(Box<Outcome>),
     /// Something was cancelled and has not ended yet; then this becomes the outcome.
     Ending(Box<Outcome>),
     /// Over.
@@ -110,6 +112,11 @@ impl State {
         self.phase == Phase::Ended
     }
 
+    /// It is about to end with its final answer.
+    pub(crate) fn has_answered(&self) -> bool {
+        matches!(&self.phase, Phase::Ending(outcome) if outcome.status == RunStatus::Done)
+    }
+
     /// The run rests at a person's wish or because nothing can be seen.
     pub fn is_paused(&self) -> bool {
         self.pause.is_some()
@@ -140,7 +147,11 @@ impl State {
                 };
                 (status, outcome.reason.clone())
             }
-            Phase::Idle | Phase::Thinking | Phase::Acting { .. } | Phase::Ended => {
+            Phase::Idle
+            | Phase::Thinking
+            | Phase::Acting { .. }
+            | Phase::Listening(_)
+            | Phase::Ended => {
                 if let Some(pause) = &self.pause {
                     (
                         RunStatus::Paused,

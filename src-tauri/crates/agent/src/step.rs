@@ -61,7 +61,12 @@ fn on(state: &mut State, now: u64, event: Event, effects: &mut Vec<Effect>) {
         }
         Event::ScreenBusy => state.waiting_for_screen = true,
         Event::ScreenAcquired => state.waiting_for_screen = false,
-        Event::Message(text) => state.said.push(text),
+        Event::Message(text) => {
+            state.said.push(text);
+            if matches!(state.phase, Phase::Listening(_)) {
+                tell(state, "", effects);
+            }
+        }
         Event::Hand { .. } if state.expects_a_hand(now) => {}
         Event::Stop | Event::Hand { stops: true } => {
             end(state, RunStatus::Stopped, None, String::new(), effects);
@@ -69,14 +74,15 @@ fn on(state: &mut State, now: u64, event: Event, effects: &mut Vec<Effect>) {
         Event::Hand { stops: false } => pause(state, Pause::HumanInput, effects),
         Event::Pause(why) => pause(state, why, effects),
         Event::Resume { note } => on_resume(state, note.as_deref(), effects),
+        // The machine ends only what the machine began.
+        Event::ScreenBack if state.is_paused_by_screen() => on_resume(state, None, effects),
+        Event::ScreenBack => {}
         Event::Tick => on_tick(state, effects),
+        Event::Unheard => on_unheard(state, effects),
         Event::Quiet => {
             if let Phase::Ending(outcome) = std::mem::replace(&mut state.phase, Phase::Ended) {
                 let outcome = crate::Outcome {
                     used: state.used,
-        // The machine ends only what the machine began.
-        Event::ScreenBack if state.is_paused_by_screen() => on_resume(state, None, effects),
-        Event::ScreenBack => {}
                     evidence: state.evidence.clone(),
                     ..*outcome
                 };
@@ -371,7 +377,33 @@ fn on_resume(state: &mut State, note: Option<&str>, effects: &mut Vec<Effect>) {
     }
 }
 
+/// It does not end with its answer yet, and may act on what it hears.
+fn on_unheard(state: &mut State, effects: &mut Vec<Effect>) {
+    match std::mem::replace(&mut state.phase, Phase::Ended) {
+        Phase::Ending(outcome) if outcome.status == RunStatus::Done => {
+            state.phase = Phase::Listening(outcome);
+            if state.pause.is_none() {
+                effects.push(Effect::AllowInput);
+            }
+            // They may have come in this very moment.
+            if !state.said.is_empty() {
+                tell(state, "", effects);
+            }
+        }
+        other => state.phase = other,
+    }
+}
+
 fn on_tick(state: &mut State, effects: &mut Vec<Effect>) {
+    if let Phase::Listening(outcome) = &state.phase {
+        // Nothing came: the words were taken back.
+        let answer = outcome.answer.clone();
+        return if state.said.is_empty() {
+            end(state, RunStatus::Done, None, answer, effects);
+        } else {
+            tell(state, "", effects);
+        };
+    }
     let working = matches!(state.phase, Phase::Thinking | Phase::Acting { .. });
     // The number of steps binds between turns; time binds in the middle of one.
     let time = state

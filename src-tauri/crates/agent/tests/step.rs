@@ -363,6 +363,33 @@ fn a_message_while_running_is_heard() {
     assert_eq!(run.finish().status, RunStatus::Done);
 }
 
+/// Words that are on their way when the run would end are waited for, and it may act on them; taken
+/// back, they keep nobody.
+#[test]
+fn words_on_their_way_are_waited_for() {
+    let mut run = Run::started();
+    run.says("Done.");
+    assert_eq!(run.on(Event::Unheard), [Effect::AllowInput]);
+    assert!(
+        run.on(Event::Message("Also bold.".into()))
+            .contains(&Effect::CallModel)
+    );
+    assert_eq!(*run.last_message(), Message::user("Also bold."));
+    run.says("Done, bold too.");
+    // This one came before the run was told of it.
+    assert_eq!(run.on(Event::Message("And red.".into())), []);
+    assert!(run.on(Event::Unheard).contains(&Effect::CallModel));
+    assert_eq!(*run.last_message(), Message::user("And red."));
+    run.says("Done, bold and red.");
+    run.on(Event::Unheard);
+    assert!(run.on(Event::Tick).contains(&Effect::CancelAll));
+    let outcome = run.finish();
+    assert_eq!(
+        (outcome.status, outcome.answer.as_str()),
+        (RunStatus::Done, "Done, bold and red.")
+    );
+}
+
 /// A screen that is back ends the pause it began, and none of the person's own.
 #[test]
 fn the_screen_ends_its_own_pause_only() {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use openspace_agent::{PictureSource, Pictures, Used, from_stored, to_stored};
 use openspace_grounding::Evidence;
 use openspace_llm::{Content, Image, MediaType, Message, Role, history};
-use openspace_store::{CommandKind, Fence, MessageRow, NewArtefact, Run, RunStatus};
+use openspace_store::{Fence, MessageRow, NewArtefact, Run, RunStatus};
 use serde_json::Value;
 
 use crate::{App, Code, Failure, RunSpec, failure::Result};
@@ -59,9 +59,7 @@ pub(crate) async fn load(
             .read(move |db| db.commands().take(&of_run, 0))
             .await?;
         // Only what was said: a stop that came in the meantime is for the loop to obey.
-        let words = commands
-            .iter()
-            .filter(|it| matches!(it.kind, CommandKind::Message | CommandKind::Answer));
+        let words = commands.iter().filter(|it| it.kind.is_said());
         for command in words {
             if let Some(text) = command.payload.get("text").and_then(Value::as_str) {
                 content.push(Content::Text(text.to_owned()));

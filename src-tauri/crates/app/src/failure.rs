@@ -98,12 +98,19 @@ impl From<openspace_store::Error> for Failure {
         let code = match &error {
             Store::NotFound { .. } => Code::NotFound,
             Store::Ambiguous { .. } | Store::NotEditable { .. } => Code::InvalidRequest,
-            Store::LostRun { .. } | Store::WrongStatus { .. } => Code::WrongState,
+            Store::LostRun { .. } | Store::WrongStatus { .. } | Store::Answered { .. } => {
+                Code::WrongState
+            }
             _ => Code::Store,
         };
         let retryable = matches!(error, Store::Busy | Store::DiskFull);
         let mut failure = Self::new(code, error.to_string());
         failure.retryable = retryable;
+        if matches!(error, Store::Answered { .. }) {
+            return failure
+                .hint("the next task can go on in the same conversation")
+                .param("reason", "answered");
+        }
         failure
     }
 }

@@ -44,6 +44,12 @@ pub enum Error {
         /// What was asked for, as in `be continued`.
         what: &'static str,
     },
+    /// The run has given its answer, or is about to end with it: start the next task.
+    #[error("the run `{run}` has given its answer and hears nothing more: start the next task")]
+    Answered {
+        /// The run.
+        run: RunId,
+    },
     /// The command of this question cannot be changed, or not with this answer: answer it as it is.
     #[error("the question `{approval}` cannot be answered with another command")]
     NotEditable {

@@ -36,6 +36,11 @@ const MIGRATIONS: &[Migration] = &[
         min_compatible: 1,
         sql: include_str!("migrations/0004_clients.sql"),
     },
+    Migration {
+        schema: 5,
+        min_compatible: 1,
+        sql: include_str!("migrations/0005_answered_runs.sql"),
+    },
 ];
 
 /// The first bytes of every SQLite database (sqlite.org/fileformat2.html, section 1.3).

@@ -5,7 +5,7 @@ import { violations } from "../../../tests/axe";
 import { FakeBackend } from "../../../tests/fake-backend";
 import { detail, EVENTS, question, RUN, summary } from "../../../tests/samples";
 import { useBackend, type ApprovalView, type RunDetail } from "../../lib/api";
-import type { StoredEvent } from "../../lib/backend/backend";
+import { CallFailed, type StoredEvent } from "../../lib/backend/backend";
 import { approvals } from "../../lib/state/approvals.svelte";
 import { commands } from "../../lib/state/commands.svelte";
 import { events } from "../../lib/state/events.svelte";
@@ -178,6 +178,28 @@ describe("a run that goes", () => {
     await user.type(field, "Hello{Enter}");
     expect(await screen.findByText(/It was not sent/)).toBeTruthy();
     expect((field as HTMLTextAreaElement).value).toBe("Hello");
+  });
+
+  /** Words that came too late for the run begin the next task. */
+  it("starts the next task with words that came too late", async () => {
+    await show(part(34), {
+      run_command: () => {
+        throw new CallFailed({
+          code: "wrong_state",
+          params: { reason: "answered" },
+          message: "it has given its answer",
+          retryable: false,
+        });
+      },
+      run_start: () => ({ session: "s", task: "t", run: "next" }),
+    });
+    await user.type(screen.getByRole("textbox", { name: /Say something/ }), "Also bold{Enter}");
+    expect(await screen.findByText(/has given its answer/)).toBeTruthy();
+    const field = screen.getByRole("textbox", { name: /the next thing/ });
+    expect((field as HTMLTextAreaElement).value).toBe("Also bold");
+    await user.click(screen.getByRole("button", { name: "Start" }));
+    const started = backend.requests("run_start")[0];
+    expect(started).toMatchObject({ task: "Also bold", session: summary({}).session });
   });
 
   /** While the person drives, handing back takes a note along. */

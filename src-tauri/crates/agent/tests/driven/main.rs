@@ -7,4 +7,5 @@
 
 mod asking;
 mod edited;
+mod ending;
 mod world;

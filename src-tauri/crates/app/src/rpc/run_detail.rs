@@ -1,6 +1,6 @@
 //! One run with everything that is known of it.
 
-use openspace_store::{Artefact, Change, ChangeKind, CommandKind, Frame, Run};
+use openspace_store::{Artefact, Change, ChangeKind, Frame, Run};
 use serde_json::Value;
 
 use super::{
@@ -333,9 +333,8 @@ impl App {
 }
 
 fn waiting(command: &openspace_store::Command) -> Option<WaitingMessage> {
-    let said = matches!(command.kind, CommandKind::Message | CommandKind::Answer);
     let text = command.payload.get("text")?.as_str()?.to_owned();
-    said.then_some(WaitingMessage {
+    command.kind.is_said().then_some(WaitingMessage {
         id: command.id,
         text,
         at: command.given_at,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    Db, Error, Fence, NewEvent, Result, RunId,
+    Db, Error, Fence, NewEvent, Result, RunId, RunStatus,
     sql::{self, Json, text_enum},
 };
 
@@ -26,6 +26,13 @@ text_enum! {
         Message = "message",
         /// The answer to the run's question.
         Answer = "answer",
+    }
+}
+
+impl CommandKind {
+    /// Words for the model. They wait for a run that nobody executes.
+    pub fn is_said(self) -> bool {
+        matches!(self, Self::Message | Self::Answer)
     }
 }
 
@@ -80,12 +87,15 @@ impl Commands<'_> {
     /// answer to one is kept until it is continued.
     ///
     /// # Errors
-    /// [`Error::WrongStatus`] when the run has ended.
+    /// [`Error::WrongStatus`] when the run has ended, and [`Error::Answered`] for words to one that is
+    /// done, or about to be: nobody would ever hear them.
     pub fn give(&self, run: &RunId, kind: CommandKind, payload: &Value, from: &str) -> Result<i64> {
         let db = self.db;
         let row = db.runs().get(run)?;
-        let kept = matches!(kind, CommandKind::Message | CommandKind::Answer);
-        if row.status.is_final() && !kept {
+        if kind.is_said() && (row.status == RunStatus::Done || db.runs().has_answered(run)?) {
+            return Err(Error::Answered { run: run.clone() });
+        }
+        if row.status.is_final() && !kind.is_said() {
             return Err(Error::WrongStatus {
                 run: run.clone(),
                 status: row.status,
@@ -113,8 +123,7 @@ impl Commands<'_> {
     /// words, or none when it is too late.
     pub fn withdraw(&self, id: i64) -> Result<Option<String>> {
         let command = self.get(id)?;
-        let said = matches!(command.kind, CommandKind::Message | CommandKind::Answer);
-        if !said || command.acknowledged_at.is_some() {
+        if !command.kind.is_said() || command.acknowledged_at.is_some() {
             return Ok(None);
         }
         sql::execute(

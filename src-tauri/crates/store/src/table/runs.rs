@@ -9,6 +9,7 @@ use crate::{
     sql::{self, Json},
 };
 
+mod answered;
 mod status;
 
 pub use status::RunStatus;

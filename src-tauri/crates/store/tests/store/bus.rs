@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use openspace_store::{CommandKind, CommandWatch, Error, Event, Store};
+use openspace_store::{CommandKind, CommandWatch, Error, Event, Fence, RunStatus, Store};
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -215,6 +215,75 @@ fn events_of_a_subject() {
             .read_blocking(|db| db.events().last_id())
             .unwrap(),
         10
+    );
+}
+
+/// Words wait for a run that may be continued; one that is done, or about to be, takes none.
+#[test]
+fn words_for_a_run_that_is_done_are_refused() {
+    let home = Home::new();
+    let instance = home.instance();
+    let fence = home.claimed(&instance);
+    let run = fence.run().clone();
+    let say = || {
+        home.store.call_blocking(|db| {
+            db.commands()
+                .give(&run, CommandKind::Message, &json!({ "text": "x" }), "app")
+        })
+    };
+    let answer = |fence: &Fence| home.store.call_blocking(|db| db.runs().answer(fence));
+    let message = say().unwrap();
+    assert!(!answer(&fence).unwrap(), "it has not heard everything");
+    home.store
+        .call_blocking(|db| db.commands().acknowledge(&fence, message))
+        .unwrap();
+    assert!(answer(&fence).unwrap());
+    let refused = say();
+    assert!(
+        matches!(refused, Err(Error::Answered { .. })),
+        "{refused:?}"
+    );
+
+    // Its process dies before it could end it: whoever continues it listens again.
+    drop(instance);
+    home.store
+        .call_blocking(|db| db.runs().mark_orphans())
+        .unwrap();
+    let waiting = say().unwrap();
+    home.store
+        .call_blocking(|db| db.runs().continue_run(&run))
+        .unwrap();
+    let next = home.instance();
+    let fence = home
+        .store
+        .call_blocking(|db| db.runs().claim(&run, next.id()))
+        .unwrap()
+        .unwrap();
+    say().unwrap();
+    let heard = home
+        .store
+        .read_blocking(|db| db.commands().take(&fence, 0))
+        .unwrap();
+    assert_eq!((heard.len(), heard[0].id), (2, waiting));
+    home.store
+        .call_blocking(|db| db.runs().finish(&fence, RunStatus::Failed, None, None))
+        .unwrap();
+    say().expect("it may be continued");
+    home.store
+        .call_blocking(|db| db.runs().continue_run(&run))
+        .unwrap();
+    let fence = home
+        .store
+        .call_blocking(|db| db.runs().claim(&run, next.id()))
+        .unwrap()
+        .unwrap();
+    home.store
+        .call_blocking(|db| db.runs().finish(&fence, RunStatus::Done, None, None))
+        .unwrap();
+    let refused = say();
+    assert!(
+        matches!(refused, Err(Error::Answered { .. })),
+        "{refused:?}"
     );
 }
 

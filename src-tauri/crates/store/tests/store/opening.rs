@@ -92,7 +92,7 @@ fn a_newer_database_is_refused_untouched() {
             Error::TooNew {
                 schema: 900,
                 min_compatible: 800,
-                ours: 4,
+                ours: 5,
                 ..
             }
         ),
