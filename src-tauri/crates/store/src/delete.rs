@@ -14,7 +14,8 @@ impl Store {
     pub fn delete_run(&self, run: &RunId) -> Result<()> {
         let kept = self.call_blocking(|db| db.forget(run))?;
         let folder = &self.inner.folder;
-        // Files without a row are removed at the next start in any case.
+        // What is left of it here, because it cannot be removed or we are killed, has no row any more
+        // and goes with the next pruning.
         let _gone = fs::remove_dir_all(folder.frames().join(run.as_str()));
         for id in kept.artefacts {
             files::remove(&folder.artefacts().join(id));

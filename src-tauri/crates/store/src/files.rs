@@ -2,11 +2,13 @@
 //!
 //! Artefacts and before-copies must survive whatever happens: the file is staged and synced to disk,
 //! its row is written as `pending`, the file is renamed into place, the row becomes `active`.
-//! [`recover`] completes what was cut short. A frame is worth less and comes several times per second:
+//! [`recover`] completes what was cut short, and pruning removes files whose row was deleted and that
+//! outlived it. A frame is worth less and comes several times per second:
 //! it is written in place without a sync, then its row; at worst a crash leaves a picture without a
 //! row, which pruning removes, or a power cut leaves a row whose picture cannot be read.
 
 use std::{
+    collections::HashSet,
     fs::{self, File},
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
@@ -73,10 +75,21 @@ impl Staged {
         folder.staging().join(format!("{}-{id}", self.table()))
     }
 
-    fn place(self, folder: &Folder, id: &str) -> PathBuf {
+    fn folder(self, folder: &Folder) -> PathBuf {
         match self {
-            Self::Artefacts => folder.artefacts().join(id),
-            Self::Changes => folder.changes().join(id),
+            Self::Artefacts => folder.artefacts(),
+            Self::Changes => folder.changes(),
+        }
+    }
+
+    fn place(self, folder: &Folder, id: &str) -> PathBuf {
+        self.folder(folder).join(id)
+    }
+
+    fn is_id(self, name: &str) -> bool {
+        match self {
+            Self::Artefacts => name.parse::<ArtefactId>().is_ok(),
+            Self::Changes => name.parse::<ChangeId>().is_ok(),
         }
     }
 }
@@ -131,8 +144,8 @@ impl Store {
         Ok((frame, data.into()))
     }
 
-    /// Removes pictures that are too old or too many. Rows remain. Pictures of pinned runs, and of runs
-    /// that somebody executes now, stay.
+    /// Removes pictures that are too old or too many, and whatever no row points at. Rows remain.
+    /// Pictures of pinned runs, and of runs that somebody executes now, stay.
     pub fn prune_frames(&self, limits: &Prune) -> Result<Pruned> {
         let mut pruned = Pruned::default();
         loop {
@@ -152,6 +165,8 @@ impl Store {
             }
         }
         self.sweep_frames()?;
+        self.sweep(Staged::Artefacts)?;
+        self.sweep(Staged::Changes)?;
         Ok(pruned)
     }
 
@@ -170,6 +185,29 @@ impl Store {
             }
             // Fails while there are pictures, which is right.
             let _occupied = fs::remove_dir(&run);
+        }
+        Ok(())
+    }
+
+    /// Removes kept files without a row: copies of the person's files that should have gone with their
+    /// run. A file has its row before it is in its place, so none of these is about to get one.
+    fn sweep(&self, kind: Staged) -> Result<()> {
+        // In this order: what comes into its place after the list is not looked at.
+        let mut left = list(&kind.folder(&self.inner.folder))?;
+        left.retain(|path| is_abandoned(path));
+        if left.is_empty() {
+            return Ok(());
+        }
+        let select = format!("SELECT id FROM {}", kind.table());
+        let ids: Vec<String> =
+            self.read_blocking(|db| sql::all(db.connection, &select, [], |row| row.get(0)))?;
+        let known: HashSet<String> = ids.into_iter().collect();
+        for path in left {
+            // Whatever else somebody put there is not ours to remove.
+            let id = path.file_name().and_then(|name| name.to_str());
+            if id.is_some_and(|id| kind.is_id(id) && !known.contains(id)) {
+                remove(&path);
+            }
         }
         Ok(())
     }

@@ -9,8 +9,8 @@ use std::{
 
 use bytes::Bytes;
 use openspace_store::{
-    ChangeId, ChangeKind, Error, Fence, FrameId, Left, NewArtefact, NewChange, NewFrame, Prune,
-    Pruned, RunStatus,
+    ArtefactId, ChangeId, ChangeKind, Error, Fence, FrameId, Left, NewArtefact, NewChange,
+    NewFrame, Prune, Pruned, RunStatus,
 };
 use serde_json::json;
 
@@ -162,15 +162,62 @@ fn pictures_without_rows_are_removed() {
     for path in [&old, &new] {
         fs::write(path, b"lost").unwrap();
     }
+    age(&old);
+    home.store.prune_frames(&Prune::default()).unwrap();
+    assert_eq!(pictures(home.folder()), [new]);
+}
+
+/// Makes a file look as old as one that nobody is about to write a row for.
+fn age(path: &Path) {
     let two_hours_ago = SystemTime::now() - Duration::from_secs(7_200);
     fs::File::options()
         .write(true)
-        .open(&old)
+        .open(path)
         .unwrap()
         .set_modified(two_hours_ago)
         .unwrap();
-    home.store.prune_frames(&Prune::default()).unwrap();
-    assert_eq!(pictures(home.folder()), [new]);
+}
+
+/// A copy of the person's files whose row is gone goes too, whatever kept it from being removed with
+/// its run; those with a row, those just written and other people's files stay.
+#[test]
+fn copies_without_rows_are_removed() {
+    let work = Workspace::new();
+    let path = work.path("notes.txt");
+    fs::write(&path, "old").unwrap();
+    let change = work.change(&path, ChangeKind::Modified, Some("new"));
+    let new = NewArtefact {
+        step: 1,
+        name: "out".to_owned(),
+        media_type: "text/plain".to_owned(),
+        data: Bytes::from_static(b"kept"),
+    };
+    let artefact = work.home.store.keep_artefact(&work.fence, &new).unwrap();
+    let place = |folder: &str, name: &str| work.home.folder().join(folder).join(name);
+    let kept = [
+        place("changes", change.as_str()),
+        place("artefacts", artefact.as_str()),
+    ];
+    let [copy, fresh] = [(); 2].map(|()| place("changes", ChangeId::random().as_str()));
+    let output = place("artefacts", ArtefactId::random().as_str());
+    let foreign = place("changes", "notes of mine.txt");
+    for path in [&copy, &fresh, &output, &foreign] {
+        fs::write(path, b"left").unwrap();
+    }
+    for path in kept.iter().chain([&copy, &output, &foreign]) {
+        age(path);
+    }
+
+    work.home.store.prune_frames(&Prune::default()).unwrap();
+
+    for gone in [copy, output] {
+        assert!(!gone.exists(), "{}", gone.display());
+    }
+    for stays in kept.iter().chain([&fresh, &foreign]) {
+        assert!(stays.exists(), "{}", stays.display());
+    }
+    work.undo(&change).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "old");
 }
 
 /// An artefact is read in parts and keeps its name and hash.
