@@ -19,6 +19,8 @@ const HOST: &str = "host";
 const LONGEST_NAME: usize = 40;
 /// Longest task, bytes: more than anybody writes, less than what would choke a model.
 const LONGEST_TASK: usize = 200_000;
+/// Calls of tools that are told one by one.
+const CALLS: u32 = 20;
 /// Folder in the home folder for tasks that come with none.
 const FOLDER: &str = "OpenSpace";
 
@@ -50,7 +52,7 @@ pub struct TaskState {
     pub questions: Vec<Approval>,
 }
 
-/// Where a task stands, with all that was done.
+/// Where a task stands, with what was done.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskReport {
     /// Where it stands.
@@ -59,7 +61,9 @@ pub struct TaskReport {
     pub outcome: Option<Outcome>,
     /// Why it stands there, where the status alone does not say it.
     pub reason: Option<Reason>,
-    /// Calls of tools that ended, in order.
+    /// How many calls of tools ended, once it ended.
+    pub call_count: u64,
+    /// The first ones of them, in order.
     pub calls: Vec<CallReport>,
 }
 
@@ -75,19 +79,24 @@ pub struct CallReport {
 impl TaskState {
     /// It goes on by itself: nobody has to say anything, and it has not ended.
     pub fn goes_on(&self) -> bool {
+        self.run.status != RunStatus::NeedsApproval && !self.has_ended()
+    }
+
+    /// It does nothing more unless somebody says something.
+    fn has_ended(&self) -> bool {
         match self.run.status {
             RunStatus::Queued
             | RunStatus::Planning
             | RunStatus::Running
+            | RunStatus::NeedsApproval
             | RunStatus::Paused
-            | RunStatus::Stopping => true,
-            RunStatus::NeedsApproval
-            | RunStatus::NeedsYou
+            | RunStatus::Stopping => false,
+            RunStatus::NeedsYou
             | RunStatus::Stopped
             | RunStatus::Done
             | RunStatus::Failed
             | RunStatus::LimitReached
-            | RunStatus::Interrupted => false,
+            | RunStatus::Interrupted => true,
         }
     }
 }
@@ -260,22 +269,21 @@ impl App {
         state.ok_or_else(|| unknown(task))
     }
 
-    /// The same with everything that was done.
+    /// The same with what was done.
     ///
     /// # Errors
     /// [`Code::NotFound`]
     pub async fn task_report(&self, task: &str) -> Result<TaskReport> {
         let state = self.task_state(task).await?;
-        let run = state.run.id.clone();
-        let events = self
-            .store
-            .read(move |db| db.events().of("run", run.as_str(), 0, u32::MAX))
-            .await?;
-        let calls = events
-            .iter()
-            .filter(|event| event.kind == "step.call_finished")
-            .map(|event| call(&event.payload))
-            .collect();
+        // Hosts ask again and again while it goes: what was done is told at the end.
+        let (call_count, calls) = if state.has_ended() {
+            let run = state.run.id.clone();
+            self.store
+                .read(move |db| db.events().count(&run, "step.call_finished", CALLS))
+                .await?
+        } else {
+            (0, Vec::new())
+        };
         let parse = |text: &String| serde_json::from_str(text).ok();
         Ok(TaskReport {
             outcome: state
@@ -284,7 +292,8 @@ impl App {
                 .clone()
                 .and_then(|outcome| serde_json::from_value(outcome).ok()),
             reason: state.run.reason.as_ref().and_then(parse),
-            calls,
+            call_count,
+            calls: calls.iter().map(call).collect(),
             state,
         })
     }
@@ -394,7 +403,63 @@ fn call(payload: &Value) -> CallReport {
 
 #[cfg(test)]
 mod tests {
+    use openspace_store::{NewEvent, NewRun};
+    use serde_json::json;
+
     use super::*;
+    use crate::desk::double::{Seat, seat};
+
+    /// However much a run did, only the calls that are told are read, and none while it goes.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_report_reads_what_it_tells() {
+        let Seat { desk, .. } = seat();
+        let app = desk.app();
+        let owner = app.instance.id().clone();
+        let new = NewRun {
+            session: None,
+            text: "Count the files".to_owned(),
+            origin: "host:codex".to_owned(),
+            parent: None,
+            idempotency_key: None,
+            limits: json!({}),
+            settings: json!({}),
+        };
+        let begun = app.store.call(move |db| {
+            let queued = db.runs().enqueue(&new)?;
+            let fence = db.runs().claim(&queued.run, &owner)?;
+            // Nested so deeply that no reader takes it.
+            let deep = (0..200).fold(Value::Null, |inner, _| json!([inner]));
+            db.events()
+                .append(NewEvent::of_run(&queued.run, "step.other", deep))?;
+            for number in 0..30 {
+                let failed = number % 2 == 1;
+                let finished =
+                    json!({ "tool": format!("t{number}"), "error": failed, "message": "no" });
+                db.events().append(NewEvent::of_run(
+                    &queued.run,
+                    "step.call_finished",
+                    finished,
+                ))?;
+            }
+            Ok((queued.task.to_string(), fence))
+        });
+        let (task, fence) = begun.await.expect("stored");
+        let report = app.task_report(&task).await.expect("it goes");
+        assert_eq!((report.call_count, report.calls), (0, Vec::new()));
+
+        let fence = fence.expect("claimed");
+        let ended = app
+            .store
+            .call(move |db| db.runs().finish(&fence, RunStatus::Failed, None, None));
+        ended.await.expect("stored");
+        let report = app.task_report(&task).await.expect("it ended");
+        assert_eq!((report.call_count, report.calls.len()), (30, 20));
+        let second = CallReport {
+            tool: "t1".to_owned(),
+            error: Some("no".to_owned()),
+        };
+        assert_eq!(report.calls[1], second);
+    }
 
     /// What a host calls itself becomes a short word without anything that could be misread.
     #[test]

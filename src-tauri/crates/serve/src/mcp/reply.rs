@@ -9,8 +9,6 @@ use serde_json::{Map, Value, json};
 
 use super::progress;
 
-/// Calls of tools that are told one by one.
-const CALLS: usize = 20;
 /// Letters of an error of a call.
 const ERROR: usize = 200;
 /// Bytes of the model's last words; widespread clients take no event above a mebibyte.
@@ -143,11 +141,10 @@ fn ended(app: &App, report: &TaskReport, object: &mut JsonObject) {
         json!(outcome.map_or(run.step, |it| it.used.steps)),
     );
     put("skills_used", json!([]));
-    put("tool_call_count", json!(report.calls.len()));
+    put("tool_call_count", json!(report.call_count));
     let calls: Vec<_> = report
         .calls
         .iter()
-        .take(CALLS)
         .map(|call| {
             let error = call.error.as_ref();
             json!({

@@ -104,6 +104,24 @@ impl Events<'_> {
         )
     }
 
+    /// How often something happened to a run, and what belonged to it the first times.
+    pub fn count(&self, run: &RunId, kind: &str, first: u32) -> Result<(u64, Vec<Value>)> {
+        let count = sql::first(
+            self.db.connection,
+            "SELECT count(*) FROM events WHERE topic = ?1 AND key = ?2 AND kind = ?3",
+            (RUN, run, kind),
+            |row| row.get::<_, i64>(0),
+        )?;
+        let payloads = sql::all(
+            self.db.connection,
+            "SELECT payload FROM events WHERE topic = ?1 AND key = ?2 AND kind = ?3
+             ORDER BY seq LIMIT ?4",
+            (RUN, run, kind, first),
+            |row| json(row, "payload"),
+        )?;
+        Ok((count.unwrap_or(0).max(0) as u64, payloads))
+    }
+
     /// The id of the newest event, 0 where there is none: where a new watch begins.
     pub fn last_id(&self) -> Result<i64> {
         let id = sql::first(

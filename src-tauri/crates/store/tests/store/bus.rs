@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use openspace_store::{CommandKind, CommandWatch, Error, Event, Fence, RunStatus, Store};
+use openspace_store::{CommandKind, CommandWatch, Error, Event, Fence, NewEvent, RunStatus, Store};
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -216,6 +216,39 @@ fn events_of_a_subject() {
             .unwrap(),
         10
     );
+}
+
+/// What happened to a run is counted without being read: the first times are told, and what another
+/// kind of event holds does not matter.
+#[test]
+fn events_of_a_kind_are_counted() {
+    let home = Home::new();
+    let run = home.enqueue();
+    let finished =
+        |number: usize| NewEvent::of_run(&run, "step.call_finished", json!({ "number": number }));
+    // Nested so deeply that no reader takes it.
+    let deep = (0..200).fold(json!(null), |inner, _| json!([inner]));
+    home.store
+        .call_blocking(|db| {
+            db.events()
+                .append(NewEvent::of_run(&run, "test.deep", deep))?;
+            for number in 0..30 {
+                db.events().append(finished(number))?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    let count = |kind: &'static str, first| {
+        home.store
+            .read_blocking(|db| db.events().count(&run, kind, first))
+            .unwrap()
+    };
+    assert_eq!(
+        count("step.call_finished", 2),
+        (30, vec![json!({ "number": 0 }), json!({ "number": 1 })])
+    );
+    assert_eq!(count("step.call_finished", 0), (30, Vec::new()));
+    assert_eq!(count("step.other", 20), (0, Vec::new()));
 }
 
 /// Words wait for a run that may be continued; one that is done, or about to be, takes none.
