@@ -1,9 +1,7 @@
 //! A log that never makes anybody wait: hosts start us and do not read what we say.
 
 use std::{
-    fs::{self, File},
     io::{self, IsTerminal as _, Write},
-    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -11,7 +9,7 @@ use std::{
     },
 };
 
-use openspace_app::{Configuration, Environment, MOST_LOG_BYTES};
+use openspace_app::{Configuration, Environment, LogFile};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::{filter::Targets, fmt as format, layer::SubscriberExt as _, registry};
 
@@ -32,13 +30,9 @@ pub(crate) fn in_background(environment: &Environment, name: &str) {
         copy(&lines, &lost, &mut io::stderr());
     })];
     if let Some((configuration, _)) = &configuration {
-        let path = configuration
-            .paths
-            .data
-            .join("logs")
-            .join(format!("{name}.log"));
+        let mut file = LogFile::later(&configuration.paths.data, name);
         outlets.push(outlet("log-file", move |lines, lost| {
-            copy(&lines, &lost, &mut LogFile::new(path));
+            copy(&lines, &lost, &mut file);
         }));
     }
     let outlets = Outlets(outlets.into_iter().flatten().collect());
@@ -113,55 +107,6 @@ fn copy(lines: &Receiver<Vec<u8>>, lost: &AtomicUsize, to: &mut impl Write) {
     }
 }
 
-/// A file that is made with the first line and begun anew when it has grown: the one before is kept.
-struct LogFile {
-    path: PathBuf,
-    file: Option<(File, u64)>,
-}
-
-impl LogFile {
-    fn new(path: PathBuf) -> Self {
-        Self { path, file: None }
-    }
-
-    fn open(path: &Path) -> io::Result<(File, u64)> {
-        if let Some(folder) = path.parent() {
-            let mut builder = fs::DirBuilder::new();
-            builder.recursive(true);
-            #[cfg(unix)]
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            builder.create(folder)?;
-        }
-        if fs::metadata(path).is_ok_and(|metadata| metadata.len() > MOST_LOG_BYTES) {
-            fs::rename(path, path.with_extension("old.log"))?;
-        }
-        let file = File::options().create(true).append(true).open(path)?;
-        let length = file.metadata()?.len();
-        Ok((file, length))
-    }
-}
-
-impl Write for LogFile {
-    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        if self
-            .file
-            .as_ref()
-            .is_none_or(|(_, length)| *length > MOST_LOG_BYTES)
-        {
-            self.file = Some(Self::open(&self.path)?);
-        }
-        if let Some((file, length)) = &mut self.file {
-            file.write_all(line)?;
-            *length += line.len() as u64;
-        }
-        Ok(line.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,22 +132,5 @@ mod tests {
             text,
             "… 2 lines left out: they came faster than they were read\n1\n2\n"
         );
-    }
-
-    /// A file that has grown is kept once, and the next line begins another.
-    #[test]
-    fn a_file_that_has_grown_is_begun_anew() {
-        let folder = std::env::temp_dir().join(format!("openspace-log-{}", std::process::id()));
-        let path = folder.join("logs/mcp.log");
-        let mut file = LogFile::new(path.clone());
-        assert!(!path.exists(), "made with the first line");
-        let line = vec![b'x'; 1024 * 1024];
-        for _ in 0..7 {
-            file.write_all(&line).expect("written");
-        }
-        let length = |path: &Path| fs::metadata(path).expect("there").len();
-        assert_eq!(length(&path), 1024 * 1024);
-        assert_eq!(length(&path.with_extension("old.log")), 6 * 1024 * 1024);
-        fs::remove_dir_all(folder).expect("removed");
     }
 }

@@ -466,11 +466,13 @@ fn listen(
     let (store, fence) = (store.clone(), fence.clone());
     let thread = std::thread::Builder::new().name("commands".to_owned());
     let hear = move || {
+        let mut troubled = false;
         while !flags.has_ended() && !cancel.is_cancelled() {
             let began = Instant::now();
             let commands = match watch.poll() {
                 Ok(commands) => {
                     flags.is_ours(began);
+                    troubled = false;
                     commands
                 }
                 Err(openspace_store::Error::LostRun { .. }) => {
@@ -480,7 +482,9 @@ fn listen(
                     return;
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "looking for commands");
+                    if !std::mem::replace(&mut troubled, true) {
+                        tracing::warn!(%error, "looking for commands");
+                    }
                     std::thread::sleep(TICK);
                     continue;
                 }

@@ -17,7 +17,7 @@ const FOLDER: &str = "attachments";
 const LONGEST_NAME: usize = 60;
 
 impl App {
-    fn kept_pictures(&self) -> PathBuf {
+    pub(crate) fn kept_pictures(&self) -> PathBuf {
         self.paths.data.join(FOLDER)
     }
 
@@ -100,22 +100,19 @@ impl App {
         }
         Ok(())
     }
+}
 
-    /// Removes kept pictures that are as old as recorded ones may get.
-    pub(crate) fn prune_pictures(&self) {
-        let days = self.values().storage.frames_days;
-        let age = Duration::from_secs(u64::from(days) * 24 * 60 * 60);
-        let Some(oldest) = SystemTime::now().checked_sub(age) else {
-            return;
-        };
-        let entries = fs::read_dir(self.kept_pictures());
-        for entry in entries.into_iter().flatten().flatten() {
-            let changed = entry.metadata().and_then(|metadata| metadata.modified());
-            if changed.is_ok_and(|changed| changed < oldest)
-                && let Err(error) = fs::remove_dir_all(entry.path())
-            {
-                tracing::warn!(%error, "removing an old picture");
-            }
+/// Removes kept pictures that are as old as recorded ones may get. Blocks.
+pub(crate) fn prune(folder: &Path, age: Duration) {
+    let Some(oldest) = SystemTime::now().checked_sub(age) else {
+        return;
+    };
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let changed = entry.metadata().and_then(|metadata| metadata.modified());
+        if changed.is_ok_and(|changed| changed < oldest)
+            && let Err(error) = fs::remove_dir_all(entry.path())
+        {
+            tracing::warn!(%error, "removing an old picture");
         }
     }
 }

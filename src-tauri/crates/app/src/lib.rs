@@ -41,6 +41,7 @@ mod settings;
 mod spec;
 mod start;
 mod stop;
+mod upkeep;
 mod workspace;
 
 pub use agents::TOKEN_FILE;
@@ -55,7 +56,7 @@ pub use export::Exported;
 pub use failure::{Code, Failure, Result};
 pub use guard::GuardPipe;
 pub use keys::{Keep, KeptIn, KeptKey, Keys, ProviderKey};
-pub use log::{MOST_LOG_BYTES, log_file};
+pub use log::{LogFile, log_file};
 pub use model::KeySource;
 pub use openspace_agent::{Limit, Limits, Outcome, Pause, Reason, Used, changed_files};
 pub use openspace_config::{Environment, Secret, SettingsFile, secrets::Protect};

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use openspace_store::{CommandKind, Fence, Prune};
+use openspace_store::{CommandKind, Fence};
 use tokio::{sync::Mutex, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -99,7 +99,7 @@ impl App {
         let mut watch = self.store.watch(cursor)?;
         let mut runs = JoinSet::new();
         let mut idle_since = tokio::time::Instant::now();
-        self.prune().await;
+        let _pruning = self.prune_regularly();
         loop {
             while let Some(fence) = self.claim_next().await? {
                 let (app, guards) = (Arc::clone(self), Arc::clone(&guards));
@@ -161,23 +161,5 @@ impl App {
             }
         }
         Ok(())
-    }
-
-    /// Removes old pictures.
-    pub async fn prune(&self) {
-        let values = self.values();
-        let storage = &values.storage;
-        let limits = Prune {
-            max_age: i64::from(storage.frames_days) * 24 * 60 * 60 * 1_000,
-            max_bytes: (storage.frames_gb * 1e9) as u64,
-        };
-        let pruned = self
-            .store
-            .spawn(move |store| store.prune_frames(&limits))
-            .await;
-        if let Err(error) = pruned {
-            tracing::warn!(%error, "removing old pictures");
-        }
-        self.prune_pictures();
     }
 }

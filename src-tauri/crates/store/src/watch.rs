@@ -61,12 +61,15 @@ fn poll(store: &Store) -> Result<Arc<Poll>> {
     thread::Builder::new()
         .name("store-watch".to_owned())
         .spawn(move || {
+            let mut trouble = Trouble::default();
             while ended.recv_timeout(INTERVAL) == Err(mpsc::RecvTimeoutError::Timeout) {
                 let Some(inner) = inner.upgrade() else { return };
                 if !glance.changed() {
                     continue;
                 }
-                match connection::data_version(&connection) {
+                let version = connection::data_version(&connection);
+                let is_new = trouble.begins(version.is_err());
+                match version {
                     Ok(version) if version == seen => {}
                     Ok(version) => {
                         seen = version;
@@ -74,7 +77,9 @@ fn poll(store: &Store) -> Result<Arc<Poll>> {
                     }
                     // Reading the events will meet the same trouble and report it to the caller.
                     Err(error) => {
-                        tracing::warn!(%error, "looking for other processes' events");
+                        if is_new {
+                            tracing::warn!(%error, "looking for other processes' events");
+                        }
                         inner.signal.raise();
                     }
                 }
@@ -84,6 +89,18 @@ fn poll(store: &Store) -> Result<Arc<Poll>> {
     let poll = Arc::new(Poll { _ends: sender });
     *shared = Arc::downgrade(&poll);
     Ok(poll)
+}
+
+/// Something that goes wrong again and again is told once, until it goes right again.
+#[derive(Default)]
+struct Trouble(bool);
+
+impl Trouble {
+    /// It goes wrong now and did not before.
+    fn begins(&mut self, wrong: bool) -> bool {
+        let before = std::mem::replace(&mut self.0, wrong);
+        wrong && !before
+    }
 }
 
 /// A position in the events of all processes.
@@ -130,5 +147,18 @@ impl Watch {
                 return Err(Error::ShuttingDown);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Trouble that lasts is told when it begins, and again when it comes back.
+    #[test]
+    fn lasting_trouble_is_told_once() {
+        let mut trouble = Trouble::default();
+        let told = [true, true, false, false, true, true].map(|wrong| trouble.begins(wrong));
+        assert_eq!(told, [true, false, false, false, true, false]);
     }
 }
