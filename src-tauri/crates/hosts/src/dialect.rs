@@ -179,7 +179,28 @@ impl Dialect {
                 }
             }
         };
-        let after = edit::apply(text, &edits);
+        self.added(text, &edits, at, entry)
+    }
+
+    /// Gives a map that is there one more member. Where a whole entry would get a section of its own,
+    /// this is a line.
+    pub(crate) fn put(self, text: &str, at: At<'_>, value: &Value) -> Result<String, Fault> {
+        let Document::Toml(document) = self.parse(text)? else {
+            return self.add(text, at, value);
+        };
+        let edits = toml::put(text, &document, at.path, at.name, value)?;
+        self.added(text, &edits, at, value)
+    }
+
+    /// The text with these edits, if they add just that.
+    fn added(
+        self,
+        text: &str,
+        edits: &[edit::Edit],
+        at: At<'_>,
+        entry: &Value,
+    ) -> Result<String, Fault> {
+        let after = edit::apply(text, edits);
         let said = self.read(&after).ok();
         let same = said.as_ref().is_some_and(|said| {
             find(said, at) == Some(entry)

@@ -17,11 +17,15 @@ pub const NAME: &str = "openspace";
 /// The variable of an entry that says whose entry it is, so that the server knows who started it. What
 /// a host calls itself does not tell: several share a name, and many have none of their own.
 pub const MARK: &str = "OPENSPACE_HOST_ID";
+/// The variables of an entry that say where our files lie.
+pub(crate) const FOLDERS: [&str; 1] = ["OPENSPACE_HOME"];
+/// All variables of a new entry.
+pub(crate) const OWN: [&str; 2] = ["OPENSPACE_HOME", MARK];
 /// What starts our server.
 pub(crate) const ARGUMENTS: [&str; 1] = ["mcp"];
 
 /// What a host is to start.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
     /// The program, by an absolute path.
     pub command: String,
@@ -154,6 +158,14 @@ impl Host {
         match self.shape.command {
             Command::Apart(key) => vec![Step::Key(key)],
             Command::Together(key) => vec![Step::Key(key), Step::Index(0)],
+        }
+    }
+
+    /// The members of an entry that say what is started.
+    pub(crate) fn command_keys(&self) -> Vec<&'static str> {
+        match self.shape.command {
+            Command::Apart(key) => vec![key, "args"],
+            Command::Together(key) => vec![key],
         }
     }
 

@@ -1,6 +1,7 @@
 //! Changes to a host's file: worked out, shown, made.
 
 mod undo;
+mod update;
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    Error, Host, Hosts, Launch, Scope, State,
+    Error, Host, Hosts, Scope, State,
     check::{Verdict, ask},
     dialect::{At, Splice, find},
     diff,
@@ -23,6 +24,7 @@ use crate::{
     ledger::{Change, Record},
     mask,
 };
+use update::Wish;
 
 /// How often a change is worked out anew when another program was faster.
 const ATTEMPTS: usize = 2;
@@ -48,6 +50,8 @@ pub enum Kind {
     Replace,
     /// It corrects the program in our entry.
     Repair,
+    /// It changes what differs in our entry, and nothing else of it.
+    Adjust,
     /// It removes our entry.
     Remove,
     /// It brings back the file from before the last change.
@@ -63,6 +67,7 @@ impl Kind {
             Self::Add => "add",
             Self::Replace => "replace",
             Self::Repair => "repair",
+            Self::Adjust => "adjust",
             Self::Remove => "remove",
             Self::Undo => "undo",
             Self::Nothing => "nothing",
@@ -183,25 +188,33 @@ impl Hosts {
         let found = find(&said, at);
         let wanted = self.wanted(host);
         let entry = host.entry(&wanted, options.trust);
+        let trust = lacks_trust(host, found, options);
+        let update = |wish| {
+            let entry = found.unwrap_or(&Value::Null);
+            update::updated(host, text, at, entry, &wanted, wish).map_err(fault)
+        };
         let (kind, after) = match self.judge(host, found, record.as_ref()) {
             State::NotFound | State::NotRegistered | State::Removed => (
                 Kind::Add,
                 host.dialect.add(text, at, &entry).map_err(fault)?,
             ),
             State::Moved => {
-                let steps = at.steps(&host.command_steps());
-                let set = host.dialect.set(text, &steps, &wanted.command);
-                (Kind::Repair, set.map_err(fault)?)
+                let wish = Wish {
+                    program: true,
+                    folders: false,
+                    trust,
+                };
+                (Kind::Repair, update(wish)?)
             }
-            State::Registered { other, .. }
-                if !(lacks_trust(host, found, options) || other && options.force) =>
-            {
-                (Kind::Nothing, text.to_owned())
+            State::Registered { other, .. } if trust || other && options.force => {
+                let wish = Wish {
+                    program: options.force,
+                    folders: options.force,
+                    trust,
+                };
+                (Kind::Adjust, update(wish)?)
             }
-            State::Registered { .. } => (
-                Kind::Replace,
-                replaced(host, text, at, &entry).map_err(fault)?,
-            ),
+            State::Registered { .. } => (Kind::Nothing, text.to_owned()),
             State::Different { .. } if options.force => (
                 Kind::Replace,
                 replaced(host, text, at, &entry).map_err(fault)?,
@@ -214,7 +227,9 @@ impl Hosts {
         }
         let record = match kind {
             Kind::Nothing => None,
-            Kind::Repair => Some(repaired(record, host, &contents, &after, at, &wanted, now)),
+            Kind::Repair | Kind::Adjust => {
+                Some(update::carried(record, host, &contents, &after, now))
+            }
             Kind::Add | Kind::Replace | Kind::Remove | Kind::Undo => {
                 let missing = at.path.len() - depth(&said, at.path);
                 Some(Record {
@@ -266,7 +281,7 @@ impl Hosts {
             [splice.undo(text), splice.undo_elsewhere(text)]
                 .into_iter()
                 .flatten()
-                .find(|after| host.dialect.check_removed(text, after, at))
+                .find(|after| self.is_without(host, (text, at), after, record))
         });
         let created = record.as_ref().map_or(0, |record| record.created);
         let after = match taken_back {
@@ -277,6 +292,20 @@ impl Hosts {
         let came_with_it = record.is_some_and(|record| record.new_file);
         let after = (!(nothing_left && came_with_it)).then_some(after);
         Ok(self.plan(host, scope, Kind::Remove, contents, after, None))
+    }
+
+    /// The second text says the same as the first, but for our entry: there is none any more, or one
+    /// that was never ours.
+    fn is_without(
+        &self,
+        host: &Host,
+        (text, at): (&str, At<'_>),
+        after: &str,
+        record: &Record,
+    ) -> bool {
+        let said = host.dialect.read(after).unwrap_or_default();
+        let left = self.judge(host, find(&said, at), Some(record));
+        host.dialect.check_removed(text, after, at) && !left.is_registered()
     }
 
     fn plan(
@@ -520,43 +549,6 @@ fn depth(said: &Value, path: &[&str]) -> usize {
             value.is_some()
         })
         .count()
-}
-
-/// What is to be known of an entry whose program was corrected.
-fn repaired(
-    record: Option<Record>,
-    host: &Host,
-    contents: &Contents,
-    after: &str,
-    at: At<'_>,
-    launch: &Launch,
-    now: Timestamp,
-) -> Record {
-    let (created, new_file) = record
-        .as_ref()
-        .map_or((0, false), |record| (record.created, record.new_file));
-    let kept = record.and_then(|record| corrected(&record.splice, &contents.text, after));
-    let splice = kept.unwrap_or_else(|| {
-        let without = host.dialect.remove(after, at, created);
-        Splice::between(without.as_deref().unwrap_or(after), after)
-    });
-    Record {
-        host: host.id.to_owned(),
-        file: contents.path.clone(),
-        launch: launch.clone(),
-        splice,
-        created,
-        new_file,
-        at: now.as_millisecond(),
-    }
-}
-
-/// The splice that wrote an entry, as it would have been with the correction in it.
-fn corrected(splice: &Splice, before: &str, after: &str) -> Option<Splice> {
-    let undone = splice
-        .undo(before)
-        .or_else(|| splice.undo_elsewhere(before))?;
-    Some(Splice::between(&undone, after))
 }
 
 #[cfg(test)]

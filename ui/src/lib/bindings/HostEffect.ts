@@ -3,4 +3,4 @@
 /**
  * What a change does.
  */
-export type HostEffect = "add" | "replace" | "repair" | "remove" | "undo" | "nothing";
+export type HostEffect = "add" | "replace" | "repair" | "adjust" | "remove" | "undo" | "nothing";

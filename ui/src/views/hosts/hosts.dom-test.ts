@@ -255,7 +255,7 @@ describe("the details", () => {
     list = [host("codex", "registered", { startsAnother: true })];
     backend.answers.host_detail = () => detail({ canTrust: true });
     backend.answers.host_preview = ({ trust, force }) =>
-      preview({ effect: trust || force ? "replace" : "nothing", diff: [] });
+      preview({ effect: trust || force ? "adjust" : "nothing", diff: [] });
     open({ name: "hosts", id: "codex" });
     await press("Change the entry…");
     const shown = await dialog();

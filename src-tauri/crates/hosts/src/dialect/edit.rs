@@ -28,8 +28,8 @@ impl Edit {
 }
 
 /// One edit as it was made, to be taken back: where it lies in the text it led to, what was there
-/// before, and what is there now.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// before, and what is there now. The empty one takes nothing back.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Splice {
     pub(crate) at: usize,
     pub(crate) old: String,

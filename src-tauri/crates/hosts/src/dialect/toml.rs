@@ -8,7 +8,7 @@ use toml_edit::{Document, InlineTable, Item, Table, TableLike};
 use super::{
     Fault,
     edit::Edit,
-    layout::{eol, line_start, next_line, previous_line_end},
+    layout::{eol, line_end, line_start, next_line, previous_line_end},
     tree::{Step, kind_of},
 };
 
@@ -97,6 +97,38 @@ pub(crate) fn insert(
         section.push_str(eol);
     }
     Ok(vec![Edit::insert(text.len(), section)])
+}
+
+/// Adds a member to the table at the end of `path`, in a line of its own or within braces.
+pub(crate) fn put(
+    text: &str,
+    document: &Document<&str>,
+    path: &[&str],
+    name: &str,
+    value: &Value,
+) -> Result<Vec<Edit>, Fault> {
+    let mut table = document.as_table();
+    for (depth, key) in path.iter().enumerate() {
+        match table.get(key) {
+            Some(Item::Table(below)) => table = below,
+            Some(Item::Value(toml_edit::Value::InlineTable(inline))) => {
+                return insert_inline(inline, &path[depth + 1..], name, value);
+            }
+            other => {
+                let span = other.and_then(Item::span);
+                return Err(Fault::unsafe_at(span.map_or(0, |span| span.start)));
+            }
+        }
+    }
+    // The keys of a dotted table are written somewhere else, under longer names.
+    let header = table
+        .span()
+        .filter(|_| !table.is_dotted() && !table.is_implicit());
+    let header = header.ok_or(Fault::unsafe_at(0))?;
+    let last = places(table).into_iter().map(|(_, value)| value.end).max();
+    let end = line_end(text, last.unwrap_or(header.end).max(header.end));
+    let line = format!("{}{} = {}", eol(text), bare(name), print(value));
+    Ok(vec![Edit::insert(end, line)])
 }
 
 fn insert_inline(

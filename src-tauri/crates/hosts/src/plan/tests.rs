@@ -1,3 +1,4 @@
+mod ours;
 mod undo;
 #[cfg(unix)]
 mod unwanted;
@@ -8,7 +9,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Dialect, HOSTS, Machine, Platform};
+use crate::{Dialect, HOSTS, Launch, Machine, Platform};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 const FOUND: Options = Options {

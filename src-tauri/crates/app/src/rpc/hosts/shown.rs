@@ -99,6 +99,8 @@ choice! {
         Replace,
         /// It corrects the program in our entry.
         Repair,
+        /// It changes what differs in our entry, and nothing else of it.
+        Adjust,
         /// It removes our entry.
         Remove,
         /// It brings back the file from before the last change.
@@ -194,6 +196,7 @@ impl From<HostPreview> for HostPreviewView {
                 Kind::Add => HostEffect::Add,
                 Kind::Replace => HostEffect::Replace,
                 Kind::Repair => HostEffect::Repair,
+                Kind::Adjust => HostEffect::Adjust,
                 Kind::Remove => HostEffect::Remove,
                 Kind::Undo => HostEffect::Undo,
                 Kind::Nothing => HostEffect::Nothing,
