@@ -257,3 +257,30 @@ fn a_change_is_shown_without_secrets() {
     assert!(file.contains("tok-123"), "it is still in the file");
     desk.finish();
 }
+
+/// Who keeps settings and data elsewhere has hosts start a server that finds them: most hosts pass
+/// none of the variables that say so.
+#[test]
+fn a_server_finds_folders_that_were_moved() {
+    let desk = Desk::new();
+    desk.write(".codex/config.toml", "");
+    let moved = |name: &str| desk.home.root().join("moved").join(name);
+    let hosts = |arguments: &[&str]| {
+        let program = desk
+            .hosts(arguments)
+            .env("OPENSPACE_HOME", "")
+            .env("XDG_CONFIG_HOME", moved("config").display().to_string())
+            .env("XDG_DATA_HOME", moved("data").display().to_string());
+        let output = program.run().expect("the program runs");
+        assert_eq!(output.code, Some(0), "{arguments:?}: {output:?}");
+        output.stdout
+    };
+    hosts(&["register", "codex"]);
+    let usual = desk.path(".local/share/openspace");
+    assert!(moved("data/openspace/hosts.json").is_file());
+    let seen = lines(&hosts(&["verify", "codex", "--json"])).remove(0);
+    let given = seen["variables"].as_array().expect("variables");
+    assert!(given.contains(&json!("XDG_CONFIG_HOME")), "{seen}");
+    assert!(!usual.exists(), "nothing is where nobody looks");
+    desk.finish();
+}

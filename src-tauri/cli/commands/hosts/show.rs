@@ -195,7 +195,7 @@ pub(super) fn check(app: &Arc<App>, check: &HostCheck, dry_run: bool) {
         let cure = say(
             app,
             &format!("hosts.cure.{}", finding.cure),
-            &[("program", program)],
+            &[("program", program), ("id", finding.host.to_owned())],
         );
         output::line(&format!("{mark} {:<16} {state}: {cure}", finding.host));
         output::line(&format!("  {:<16} {}", "", finding.file.display()));

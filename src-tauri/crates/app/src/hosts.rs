@@ -359,7 +359,12 @@ impl HostState {
     }
 }
 
-/// Another copy of this program is registered.
+/// Another copy of this program is registered, or one with other folders.
 fn starts_another(state: &State) -> bool {
-    matches!(state, State::Registered { other: true, .. })
+    match state {
+        State::Registered {
+            other, elsewhere, ..
+        } => *other || *elsewhere,
+        _ => false,
+    }
 }

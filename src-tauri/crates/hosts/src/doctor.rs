@@ -34,6 +34,8 @@ pub enum Cure {
     Done(PathBuf),
     /// Only a person can decide about it.
     None,
+    /// It works in other folders, which only a person can decide about.
+    Elsewhere,
     /// It was tried.
     Failed(Error),
 }
@@ -71,6 +73,9 @@ impl Hosts {
         for (report, scope) in reports {
             let cure = match &report.state {
                 State::NotFound | State::NotRegistered => continue,
+                State::Registered {
+                    elsewhere: true, ..
+                } => Cure::Elsewhere,
                 State::Registered { .. } => Cure::Needless,
                 State::Moved if dry_run => Cure::Possible,
                 State::Moved => self.cure(report.host, &scope, now),

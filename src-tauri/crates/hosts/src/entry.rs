@@ -17,10 +17,8 @@ pub const NAME: &str = "openspace";
 /// The variable of an entry that says whose entry it is, so that the server knows who started it. What
 /// a host calls itself does not tell: several share a name, and many have none of their own.
 pub const MARK: &str = "OPENSPACE_HOST_ID";
-/// The variables of an entry that say where our files lie.
-pub(crate) const FOLDERS: [&str; 1] = ["OPENSPACE_HOME"];
-/// All variables of a new entry.
-pub(crate) const OWN: [&str; 2] = ["OPENSPACE_HOME", MARK];
+/// The variables that say where our files lie. The first one overrides the others.
+pub(crate) const FOLDERS: [&str; 3] = ["OPENSPACE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"];
 /// What starts our server.
 pub(crate) const ARGUMENTS: [&str; 1] = ["mcp"];
 
@@ -34,6 +32,11 @@ pub struct Launch {
     /// Variables; those of a new entry are not secret.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+}
+
+/// A variable that we write into entries ourselves.
+pub(crate) fn is_own(name: &str) -> bool {
+    name == MARK || FOLDERS.contains(&name)
 }
 
 impl Launch {
@@ -60,12 +63,13 @@ impl Launch {
         self
     }
 
-    /// Starts the same: what a person added to the variables does not count.
+    /// Is the same program of the same installation: what a person added to the variables does not
+    /// count, nor does where the system's folders lie.
     pub(crate) fn starts_as(&self, other: &Self) -> bool {
-        const HOME: &str = "OPENSPACE_HOME";
+        let [home, ..] = FOLDERS;
         self.command == other.command
             && self.args == other.args
-            && self.env.get(HOME) == other.env.get(HOME)
+            && self.env.get(home) == other.env.get(home)
     }
 }
 

@@ -1,11 +1,14 @@
 //! Everything that is done with hosts begins here.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     Error, HOSTS, Host, Launch, Launcher, Machine, Report, Scope, State, Stop,
     dialect::At,
-    entry::{ARGUMENTS, MARK, NAME},
+    entry::{ARGUMENTS, FOLDERS, MARK, NAME},
     ledger::Ledger,
 };
 
@@ -62,20 +65,26 @@ impl Hosts {
             .collect()
     }
 
-    /// What a new entry would start. The folder is given because hosts pass next to no variable of
-    /// ours, and the host so that the server knows who started it.
+    /// What a new entry would start. Where our files lie is given because hosts pass next to no
+    /// variable, and the host so that the server knows who started it.
     pub fn wanted(&self, host: &Host) -> Launch {
-        let home = self.machine.environment.has("OPENSPACE_HOME");
-        let home = home.then(|| {
-            let data = self.data.to_string_lossy().into_owned();
-            ("OPENSPACE_HOME".to_owned(), data)
-        });
-        let mark = (MARK.to_owned(), host.id.to_owned());
+        let environment = &self.machine.environment;
+        let mut env = self.machine.folders(|name| environment.text(name));
+        if let Some(home) = env.get_mut(FOLDERS[0]) {
+            *home = self.data.to_string_lossy().into_owned();
+        }
+        env.insert(MARK.to_owned(), host.id.to_owned());
         Launch {
             command: self.launcher.path.to_string_lossy().into_owned(),
             args: ARGUMENTS.map(str::to_owned).to_vec(),
-            env: home.into_iter().chain([mark]).collect(),
+            env,
         }
+    }
+
+    /// Where the files of a server lie that is started so, as far as that is said.
+    pub(crate) fn folders(&self, launch: &Launch) -> BTreeMap<String, String> {
+        self.machine
+            .folders(|name| launch.env.get(name).map(String::as_str))
     }
 
     /// Our entry as text to be pasted into a file of the host.

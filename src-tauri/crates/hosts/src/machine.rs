@@ -1,8 +1,16 @@
 //! The machine as hosts see it: which system it is, where the home folder lies, what is set.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use openspace_config::Environment;
+
+use crate::entry::FOLDERS;
+
+/// What the second and the third of [`FOLDERS`] are where nobody sets them, below the home folder.
+const USUAL: [&str; 2] = [".config", ".local/share"];
 
 /// A system hosts run on. All three can be asked for everywhere, so that each is tested on every
 /// machine.
@@ -57,6 +65,32 @@ impl Machine {
             Ok(rest) => Some(self.home.join(rest)),
             Err(_) => Some(value).filter(|value| value.is_absolute()),
         }
+    }
+
+    /// The variables that say where our own files lie, with their values, as far as these make a
+    /// difference: a server that is not told of them has other settings and another database.
+    pub(crate) fn folders<'a>(
+        &self,
+        value: impl Fn(&'static str) -> Option<&'a str>,
+    ) -> BTreeMap<String, String> {
+        let [home, others @ ..] = FOLDERS;
+        let given = |name: &'static str| value(name).filter(|value| !value.is_empty());
+        let kept = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        // It stands for all of them.
+        if let Some(folder) = given(home) {
+            return BTreeMap::from([kept(home, folder)]);
+        }
+        let counts = self.platform == Platform::Linux;
+        let unusual = |value: &str, usual: &str| {
+            Path::new(value).is_absolute() && Path::new(value) != self.home.join(usual)
+        };
+        let others = others.into_iter().zip(USUAL).filter(|_| counts);
+        others
+            .filter_map(|(name, usual)| {
+                let value = given(name).filter(|value| unusual(value, usual))?;
+                Some(kept(name, value))
+            })
+            .collect()
     }
 
     /// Where a program lies that is started by its name.
@@ -244,6 +278,30 @@ mod tests {
             on(Platform::Windows, &[("APPDATA", "/roam")]),
             Some("/roam/Code/User/mcp.json".into())
         );
+    }
+
+    /// What says nothing new about where our files lie is no difference: the usual place, a path that
+    /// is ignored, what our own folder overrides, and another system's variables.
+    #[test]
+    fn folders_of_ours_count_where_they_make_a_difference() {
+        let of = |platform, variables: &[(&'static str, &'static str)]| {
+            let find = |name| variables.iter().find(|it| it.0 == name).map(|it| it.1);
+            let folders = machine(platform, &[]).folders(find);
+            folders.into_keys().collect::<Vec<_>>()
+        };
+        let moved = [("XDG_CONFIG_HOME", "/cfg"), ("XDG_DATA_HOME", "/data")];
+        assert_eq!(
+            of(Platform::Linux, &moved),
+            ["XDG_CONFIG_HOME", "XDG_DATA_HOME"]
+        );
+        assert!(of(Platform::MacOs, &moved).is_empty());
+        let usual = [
+            ("XDG_CONFIG_HOME", "/home/ann/.config/"),
+            ("XDG_DATA_HOME", "data"),
+        ];
+        assert!(of(Platform::Linux, &usual).is_empty());
+        let own = [("OPENSPACE_HOME", "/own"), moved[0]];
+        assert_eq!(of(Platform::Linux, &own), ["OPENSPACE_HOME"]);
     }
 
     /// A relative path would mean another file in every process, so it is not followed.

@@ -206,7 +206,9 @@ impl Hosts {
                 };
                 (Kind::Repair, update(wish)?)
             }
-            State::Registered { other, .. } if trust || other && options.force => {
+            State::Registered {
+                other, elsewhere, ..
+            } if trust || options.force && (other || elsewhere) => {
                 let wish = Wish {
                     program: options.force,
                     folders: options.force,

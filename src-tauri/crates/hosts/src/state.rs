@@ -58,6 +58,9 @@ pub enum State {
         off: bool,
         /// The entry starts another copy of this program than a new entry would.
         other: bool,
+        /// What it starts has its files in other folders than a new entry would give it: other
+        /// settings, or another database.
+        elsewhere: bool,
     },
     /// It knows us by a program that is not there any more, or will not be for long.
     Moved,
@@ -248,18 +251,23 @@ impl Hosts {
         let wanted = self.wanted(host);
         let off = Host::is_off(entry);
         let there = self.lasts(Path::new(&launch.command));
+        let elsewhere = self.folders(&launch) != self.folders(&wanted);
+        let registered = |other| State::Registered {
+            off,
+            other,
+            elsewhere,
+        };
         if launch.starts_as(&wanted) {
             return if there || self.launcher.is_copy() && self.launcher.is_current() {
-                State::Registered { off, other: false }
+                registered(false)
             } else {
                 State::Moved
             };
         }
         let recorded = record.is_some_and(|record| launch.starts_as(&record.launch));
-        let same_home = launch.env.get("OPENSPACE_HOME") == wanted.env.get("OPENSPACE_HOME");
         if recorded && there {
-            State::Registered { off, other: true }
-        } else if recorded || launch.looks_ours() && same_home && !there {
+            registered(true)
+        } else if recorded || launch.looks_ours() && !elsewhere && !there {
             State::Moved
         } else {
             different()

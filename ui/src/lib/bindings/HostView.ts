@@ -34,7 +34,8 @@ foundBy: string | null,
  */
 starts: HostLaunch | null, 
 /**
- * The entry starts another copy of this program than a new one would.
+ * The entry starts another copy of this program than a new one would, or one that has its
+ * files in other folders.
  */
 startsAnother: boolean, 
 /**

@@ -42,6 +42,7 @@ impl App {
 /// never knew us, are nobody's fault.
 fn of_finding(finding: &HostFinding) -> Option<Check> {
     let (found, fix) = match finding.state {
+        _ if finding.cure == "elsewhere" => ("check.hosts.elsewhere", "check.hosts.elsewhere.fix"),
         "moved" => ("check.hosts.moved", "check.hosts.moved.fix"),
         "removed" => ("check.hosts.removed", "check.hosts.removed.fix"),
         "different" if finding.ours => ("check.hosts.different", "check.hosts.different.fix"),

@@ -24,7 +24,8 @@ pub struct HostState {
     pub found_by: Option<PathBuf>,
     /// What the entry of our name starts.
     pub starts: Option<Launch>,
-    /// The entry starts another copy of this program than a new one would.
+    /// The entry starts another copy of this program than a new one would, or one that has its files
+    /// in other folders.
     pub starts_another: bool,
     /// The other entry of our name, as JSON without secrets.
     pub other_entry: Option<String>,
@@ -275,6 +276,7 @@ impl App {
                 Cure::Possible => ("possible", None),
                 Cure::Done(path) => ("done", Some(path)),
                 Cure::None => ("none", None),
+                Cure::Elsewhere => ("elsewhere", None),
                 Cure::Failed(_) => ("failed", None),
             };
             HostFinding {

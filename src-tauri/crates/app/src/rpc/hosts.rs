@@ -67,7 +67,8 @@ payload! {
         pub found_by: Option<String>,
         /// What our entry starts.
         pub starts: Option<HostLaunch>,
-        /// The entry starts another copy of this program than a new one would.
+        /// The entry starts another copy of this program than a new one would, or one that has its
+        /// files in other folders.
         pub starts_another: bool,
         /// The other entry of our name, as JSON without secrets.
         pub other_entry: Option<String>,

@@ -1,3 +1,4 @@
+mod folders;
 mod ours;
 mod undo;
 #[cfg(unix)]

@@ -8,7 +8,7 @@ use super::{At, Contents, Host, Record, Splice};
 use crate::{
     Launch,
     dialect::{Fault, find},
-    entry::{FOLDERS, OWN},
+    entry::{FOLDERS, is_own},
 };
 
 /// What is brought up to date.
@@ -148,7 +148,7 @@ fn started(host: &Host, text: &str) -> Launch {
     let mut launch = entry
         .and_then(|entry| host.launch(entry))
         .unwrap_or_default();
-    launch.env.retain(|name, _| OWN.contains(&name.as_str()));
+    launch.env.retain(|name, _| is_own(name));
     launch
 }
 
