@@ -193,7 +193,7 @@ impl Hosts {
             let entry = found.unwrap_or(&Value::Null);
             update::updated(host, text, at, entry, &wanted, wish).map_err(fault)
         };
-        let (kind, after) = match self.judge(host, found, record.as_ref()) {
+        let (kind, after) = match self.judge(host, scope, found, record.as_ref()) {
             State::NotFound | State::NotRegistered | State::Removed => (
                 Kind::Add,
                 host.dialect.add(text, at, &entry).map_err(fault)?,
@@ -267,7 +267,7 @@ impl Hosts {
         let at = host.at(&said);
         let record = self.ledger.find(&file)?;
         let found = find(&said, at);
-        let state = self.judge(host, found, record.as_ref());
+        let state = self.judge(host, scope, found, record.as_ref());
         if found.is_none() {
             let after = Some(contents.text.clone());
             return Ok(self.plan(host, scope, Kind::Nothing, contents, after, None));
@@ -283,7 +283,12 @@ impl Hosts {
             [splice.undo(text), splice.undo_elsewhere(text)]
                 .into_iter()
                 .flatten()
-                .find(|after| self.is_without(host, (text, at), after, record))
+                .find(|after| {
+                    let said = host.dialect.read(after).unwrap_or_default();
+                    let left = self.judge(host, scope, find(&said, at), Some(record));
+                    // What it leads to is no entry, or one that was never ours.
+                    host.dialect.check_removed(text, after, at) && !left.is_registered()
+                })
         });
         let created = record.as_ref().map_or(0, |record| record.created);
         let after = match taken_back {
@@ -294,20 +299,6 @@ impl Hosts {
         let came_with_it = record.is_some_and(|record| record.new_file);
         let after = (!(nothing_left && came_with_it)).then_some(after);
         Ok(self.plan(host, scope, Kind::Remove, contents, after, None))
-    }
-
-    /// The second text says the same as the first, but for our entry: there is none any more, or one
-    /// that was never ours.
-    fn is_without(
-        &self,
-        host: &Host,
-        (text, at): (&str, At<'_>),
-        after: &str,
-        record: &Record,
-    ) -> bool {
-        let said = host.dialect.read(after).unwrap_or_default();
-        let left = self.judge(host, find(&said, at), Some(record));
-        host.dialect.check_removed(text, after, at) && !left.is_registered()
     }
 
     fn plan(

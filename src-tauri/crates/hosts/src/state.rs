@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{
     Error, Host, Hosts, Launch,
     dialect::{At, find},
-    entry::NAME,
+    entry::{MARK, NAME},
     file::Contents,
     ledger::Record,
     machine::is_program,
@@ -202,7 +202,7 @@ impl Hosts {
             },
             file,
         };
-        match self.standing(host, &report.file) {
+        match self.standing(host, &report.file, scope) {
             Ok((entry, state)) => {
                 report.launch = entry.and_then(|entry| host.launch(&entry));
                 report.state = match state {
@@ -217,7 +217,12 @@ impl Hosts {
         Ok(report)
     }
 
-    fn standing(&self, host: &Host, file: &Path) -> Result<(Option<Value>, State), Error> {
+    fn standing(
+        &self,
+        host: &Host,
+        file: &Path,
+        scope: &Scope,
+    ) -> Result<(Option<Value>, State), Error> {
         let contents = Contents::read(file)?;
         let said = host
             .dialect
@@ -225,14 +230,17 @@ impl Hosts {
             .map_err(|fault| Error::of(fault, file.to_owned(), &contents.text))?;
         let record = self.ledger.find(file)?;
         let entry = find(&said, host.at(&said)).cloned();
-        let state = self.judge(host, entry.as_ref(), record.as_ref());
+        let state = self.judge(host, scope, entry.as_ref(), record.as_ref());
         Ok((entry, state))
     }
 
-    /// What an entry of our name is, or that there is none.
+    /// What an entry of our name is, or that there is none. Files other than the person's own come
+    /// from anywhere, such as a repository: what we did not write there is ours only as far as we
+    /// would write it.
     pub(crate) fn judge(
         &self,
         host: &Host,
+        scope: &Scope,
         entry: Option<&Value>,
         record: Option<&Record>,
     ) -> State {
@@ -248,6 +256,11 @@ impl Hosts {
         let Some(launch) = host.launch(entry) else {
             return different();
         };
+        let recorded = record.is_some_and(|record| launch.starts_as(&record.launch));
+        let trusted = recorded || *scope == Scope::User;
+        if !trusted && !self.has_only_ours(host, &launch, record) {
+            return different();
+        }
         let wanted = self.wanted(host);
         let off = Host::is_off(entry);
         let there = self.lasts(Path::new(&launch.command));
@@ -264,7 +277,6 @@ impl Hosts {
                 State::Moved
             };
         }
-        let recorded = record.is_some_and(|record| launch.starts_as(&record.launch));
         if recorded && there {
             registered(true)
         } else if recorded || launch.looks_ours() && !elsewhere && !there {
@@ -272,6 +284,34 @@ impl Hosts {
         } else {
             different()
         }
+    }
+
+    /// An entry may be started by us: we wrote it or would write it, and outside the person's own
+    /// file nobody added a variable to it, which may well have another program loaded.
+    pub(crate) fn may_start(
+        &self,
+        host: &Host,
+        scope: &Scope,
+        launch: &Launch,
+        record: Option<&Record>,
+    ) -> bool {
+        let recorded = record.is_some_and(|record| launch.starts_as(&record.launch));
+        if recorded && *scope == Scope::User {
+            return true;
+        }
+        (recorded || launch.starts_as(&self.wanted(host)))
+            && self.has_only_ours(host, launch, record)
+    }
+
+    /// All variables of an entry are such as we wrote, or would write.
+    fn has_only_ours(&self, host: &Host, launch: &Launch, record: Option<&Record>) -> bool {
+        let wanted = self.wanted(host).env;
+        let known = |name: &String, value: &String| {
+            let written = record.map(|record| &record.launch.env);
+            let mut ours = [Some(&wanted), written].into_iter().flatten();
+            name == MARK || ours.any(|env| env.get(name) == Some(value))
+        };
+        launch.env.iter().all(|(name, value)| known(name, value))
     }
 
     /// A program is there, and will be.

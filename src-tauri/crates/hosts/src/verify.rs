@@ -5,12 +5,15 @@ mod server;
 use std::{
     collections::BTreeMap,
     ffi::{OsStr, OsString},
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
 
-use crate::{Error, Host, Hosts, Launch, Passes, Scope, State, dialect::find, file::Contents};
+use crate::{
+    Error, Host, Hosts, Launch, Passes, Scope, State, dialect::find, file::Contents, mask,
+};
 use server::Server;
 
 /// What we call ourselves while we try an entry.
@@ -112,6 +115,14 @@ pub enum Trouble {
     /// There is no entry of ours.
     #[error("there is no entry of ours")]
     NotRegistered,
+    /// There is one of our name, and it is not as we wrote it or would.
+    #[error("the entry in {} is not as we would write it: {entry}", path.display())]
+    NotOurs {
+        /// The file.
+        path: PathBuf,
+        /// The entry as JSON, without secrets.
+        entry: String,
+    },
     /// The program cannot be started.
     #[error("`{command}` cannot be started: {source}")]
     CannotStart {
@@ -154,8 +165,8 @@ pub enum Trouble {
 }
 
 impl Hosts {
-    /// Starts what the entry in a host's file says, as the host would, and speaks with it. Each
-    /// answer is waited for as long as `patience`.
+    /// Starts what the entry in a host's file says, as the host would, and speaks with it: only what
+    /// we wrote there, or would write. Each answer is waited for as long as `patience`.
     ///
     /// # Errors
     /// [`Trouble`], with what the server said about it.
@@ -173,10 +184,16 @@ impl Hosts {
             .map_err(|fault| Error::of(fault, file.clone(), &contents.text))?;
         let entry = find(&said, host.at(&said));
         let record = self.ledger.find(&file)?;
-        match self.judge(host, entry, record.as_ref()) {
+        let record = record.as_ref();
+        match self.judge(host, scope, entry, record) {
             State::Registered { .. } | State::Moved => {
-                let launch = entry.and_then(|entry| host.launch(entry));
-                self.try_out(host, launch.ok_or(Trouble::NotRegistered)?, patience)
+                let entry = entry.ok_or(Trouble::NotRegistered)?;
+                let launch = host.launch(entry).ok_or(Trouble::NotRegistered)?;
+                if !self.may_start(host, scope, &launch, record) {
+                    let entry = mask::entry(entry).to_string();
+                    return Err(Trouble::NotOurs { path: file, entry });
+                }
+                self.try_out(host, launch, patience)
             }
             // What somebody else wrote is not started by us.
             State::Different { entry } => Err(Error::Different { path: file, entry }.into()),

@@ -192,6 +192,15 @@ impl App {
         let (reason, values) = match trouble {
             Trouble::File(error) => return self.host_failure(error),
             Trouble::NotRegistered => ("not_registered", vec![name, ("id", host.id.to_owned())]),
+            Trouble::NotOurs { path, entry } => (
+                "not_ours",
+                vec![
+                    name,
+                    ("id", host.id.to_owned()),
+                    ("file", path.display().to_string()),
+                    ("entry", entry.clone()),
+                ],
+            ),
             Trouble::CannotStart { command, source } => (
                 "cannot_start",
                 vec![

@@ -162,3 +162,109 @@ fn trouble_is_told_with_the_servers_words() {
         Err(Trouble::NotRegistered)
     ));
 }
+
+/// Writes a program that leaves a mark when it is started.
+fn trap(path: &Path) -> std::path::PathBuf {
+    let mark = path.with_extension("started");
+    fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+    fs::write(path, format!("#!/bin/sh\ntouch '{}'\n", mark.display())).expect("a program");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("a mode");
+    mark
+}
+
+/// What a repository says is not started, whatever its entry is called and however much the rest of
+/// it is like ours.
+#[test]
+fn what_a_repository_says_is_not_started() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let hosts = hosts(folder.path(), SERVER);
+    let claude = crate::find("claude-code").expect("a host");
+    let clone = folder.path().join("clone");
+    let mark = trap(&clone.join("openspace"));
+    let scope = Scope::Project(clone.clone());
+    let ours = hosts.wanted(claude);
+    let mut loads = ours.clone();
+    loads
+        .env
+        .insert("LD_PRELOAD".into(), "/tmp/clone/evil.so".into());
+    let mut misled = ours.clone();
+    misled
+        .env
+        .insert("XDG_CONFIG_HOME".into(), "/tmp/clone/config".into());
+    let theirs = Launch {
+        command: clone.join("openspace").display().to_string(),
+        ..ours.clone()
+    };
+    let started = folder.path().join("data/bin/openspace.env");
+    for launch in [theirs, loads.clone(), misled] {
+        let entry = claude.entry(&launch, false);
+        let text = json!({ "mcpServers": { "openspace": entry } }).to_string();
+        fs::write(clone.join(".mcp.json"), text).expect("a file");
+        let trouble = hosts.verify(claude, &scope, PATIENCE).expect_err("refused");
+        assert!(
+            matches!(
+                trouble,
+                Trouble::NotOurs { .. } | Trouble::File(Error::Different { .. })
+            ),
+            "{trouble:?}"
+        );
+        assert!(!mark.exists() && !started.exists(), "{launch:?}");
+    }
+
+    // As we would write it, it is ours; and so it is once we wrote it, until somebody adds to it.
+    fs::remove_file(clone.join(".mcp.json")).expect("gone");
+    hosts
+        .register(
+            claude,
+            &scope,
+            Options::default(),
+            jiff::Timestamp::UNIX_EPOCH,
+        )
+        .expect("registered");
+    hosts
+        .verify(claude, &scope, PATIENCE)
+        .expect("ours is started");
+    fs::remove_file(&started).expect("it was");
+    let text = json!({ "mcpServers": { "openspace": claude.entry(&loads, false) } });
+    fs::write(clone.join(".mcp.json"), text.to_string()).expect("pulled");
+    let trouble = hosts.verify(claude, &scope, PATIENCE).expect_err("refused");
+    assert!(matches!(trouble, Trouble::NotOurs { .. }), "{trouble:?}");
+    assert!(!started.exists());
+}
+
+/// In the person's own file, what they added to our entry is theirs to say; an entry that nobody of us
+/// wrote is started only as we would write it.
+#[test]
+fn in_the_own_file_additions_count_where_we_wrote_the_entry() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let hosts = hosts(folder.path(), SERVER);
+    let cursor = registered(&hosts, "cursor");
+    let file = hosts.file(cursor, &Scope::User).expect("a file");
+    let mut more = hosts.wanted(cursor);
+    more.env.insert("HTTP_PROXY".into(), "http://p".into());
+    let text = json!({ "mcpServers": { "openspace": cursor.entry(&more, false) } });
+    fs::write(&file, text.to_string()).expect("added");
+    let seen = hosts.verify(cursor, &Scope::User, PATIENCE);
+    assert!(
+        seen.expect("it works")
+            .variables
+            .contains(&"HTTP_PROXY".to_owned())
+    );
+    fs::remove_file(folder.path().join("data/hosts.json")).expect("the list is lost");
+    let trouble = hosts.verify(cursor, &Scope::User, PATIENCE);
+    assert!(matches!(trouble, Err(Trouble::NotOurs { .. })));
+
+    let mark = trap(&folder.path().join("build/openspace"));
+    fs::write(folder.path().join("build/CACHEDIR.TAG"), "").expect("a mark");
+    let theirs = Launch {
+        command: folder.path().join("build/openspace").display().to_string(),
+        ..hosts.wanted(cursor)
+    };
+    let text = json!({ "mcpServers": { "openspace": cursor.entry(&theirs, false) } });
+    fs::write(&file, text.to_string()).expect("written");
+    let state = hosts.look(cursor, &Scope::User).expect("a report").state;
+    assert_eq!(state.id(), "moved", "hosts doctor corrects it");
+    let trouble = hosts.verify(cursor, &Scope::User, PATIENCE);
+    assert!(matches!(trouble, Err(Trouble::NotOurs { .. })));
+    assert!(!mark.exists());
+}
