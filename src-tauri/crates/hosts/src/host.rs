@@ -1,8 +1,10 @@
 //! What there is to know about a host.
 
+use std::path::PathBuf;
+
 use serde_json::Value;
 
-use crate::{Dialect, machine::Place};
+use crate::{Dialect, Machine, machine::Place};
 
 /// An agent program that can use our tools. Everything that tells one host from another is in these
 /// fields, and the hosts themselves are in [`HOSTS`](crate::HOSTS).
@@ -18,7 +20,8 @@ pub struct Host {
     pub(crate) clients: &'static [&'static str],
     /// Programs and folders that are there where it is installed.
     pub(crate) signs: Signs,
-    /// Places of its file that a variable gives; the first that is set is the only one that counts.
+    /// Places of its file that a variable gives; those of the first that is set are the only ones that
+    /// count.
     pub(crate) moved: &'static [Place],
     /// Usual places of its file, the one to begin with first.
     pub(crate) files: &'static [Place],
@@ -49,6 +52,16 @@ pub struct Host {
 }
 
 impl Host {
+    /// Where its file may lie on a machine, the place to begin with first.
+    pub(crate) fn places(&self, machine: &Machine) -> Vec<PathBuf> {
+        let set = self.moved.iter().find(|place| place.on(machine).is_some());
+        let moved = self.moved.iter();
+        let moved = moved.filter(|place| set.is_some_and(|set| set.is_beside(place)));
+        let usual = self.files.iter().filter(|_| set.is_none());
+        let places = moved.chain(usual);
+        places.filter_map(|place| place.on(machine)).collect()
+    }
+
     /// A client that calls itself this is this host's, for all that is known.
     pub fn is_client(&self, name: &str) -> bool {
         self.clients

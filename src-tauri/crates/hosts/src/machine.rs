@@ -212,6 +212,11 @@ impl Place {
         }
     }
 
+    /// Begins from the same folder as another.
+    pub(crate) fn is_beside(&self, other: &Self) -> bool {
+        self.base == other.base
+    }
+
     /// Where it is on a machine, if it can be there at all.
     pub fn on(&self, machine: &Machine) -> Option<PathBuf> {
         let platform = machine.platform;

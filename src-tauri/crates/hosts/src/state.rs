@@ -134,17 +134,10 @@ impl Hosts {
         }
     }
 
-    /// The person's own file: where a variable says, else the one with our entry in it, else the
-    /// first that is there, else the first whose folder is.
+    /// The person's own file: the one with our entry in it, else the first that is there, else the
+    /// first whose folder is. Where a variable says where, only there.
     fn user_file(&self, host: &Host) -> PathBuf {
-        if let Some(file) = host.moved.iter().find_map(|place| place.on(&self.machine)) {
-            return file;
-        }
-        let files: Vec<_> = host
-            .files
-            .iter()
-            .filter_map(|place| place.on(&self.machine))
-            .collect();
+        let files = host.places(&self.machine);
         let has_entry = |file: &&PathBuf| {
             Contents::read(file).is_ok_and(|contents| {
                 let said = host.dialect.read(&contents.text);

@@ -362,7 +362,8 @@ pub const HOSTS: &[Host] = &[
         skills: &[Place::home(".nanobot/workspace/skills")],
         ..USUAL
     },
-    // Tried: 2026.9.6. An unknown key at the root keeps its gateway from starting.
+    // Tried: 2026.9.6. An unknown key at the root keeps its gateway from starting. Its folder, its
+    // file or both may still have an earlier name.
     Host {
         id: "openclaw",
         name: "openclaw",
@@ -378,11 +379,26 @@ pub const HOSTS: &[Host] = &[
         moved: &[
             Place::variable("OPENCLAW_CONFIG_PATH", ""),
             Place::variable("OPENCLAW_STATE_DIR", "openclaw.json"),
+            Place::variable("OPENCLAW_STATE_DIR", "clawdbot.json"),
+            Place::variable("OPENCLAW_STATE_DIR", "moldbot.json"),
+            Place::variable("OPENCLAW_STATE_DIR", "moltbot.json"),
         ],
         files: &[
             Place::home(".openclaw/openclaw.json"),
+            Place::home(".openclaw/clawdbot.json"),
+            Place::home(".openclaw/moldbot.json"),
+            Place::home(".openclaw/moltbot.json"),
+            Place::home(".clawdbot/openclaw.json"),
             Place::home(".clawdbot/clawdbot.json"),
+            Place::home(".clawdbot/moldbot.json"),
+            Place::home(".clawdbot/moltbot.json"),
+            Place::home(".moldbot/openclaw.json"),
+            Place::home(".moldbot/clawdbot.json"),
             Place::home(".moldbot/moldbot.json"),
+            Place::home(".moldbot/moltbot.json"),
+            Place::home(".moltbot/openclaw.json"),
+            Place::home(".moltbot/clawdbot.json"),
+            Place::home(".moltbot/moldbot.json"),
             Place::home(".moltbot/moltbot.json"),
         ],
         dialect: Dialect::Json5,
@@ -482,7 +498,7 @@ pub const HOSTS: &[Host] = &[
         },
         moved: &[Place::variable("HERMES_HOME", "config.yaml")],
         files: &[
-            Place::home(".hermes/config.yaml").not(Platform::Windows),
+            Place::home(".hermes/config.yaml"),
             Place::local("hermes/config.yaml"),
         ],
         dialect: Dialect::Yaml,

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::{Lent, Names, Source, address, headers, secret};
-use crate::Machine;
+use crate::{HOSTS, Machine};
 
-const NAMES: [&str; 4] = ["openclaw", "clawdbot", "moldbot", "moltbot"];
 /// Variables for everything.
 const VARIABLES: &[&str] = &["env", "vars"];
 /// Variables for us, which go before the others.
@@ -21,21 +20,9 @@ pub(super) fn file(machine: &Machine) -> Option<PathBuf> {
     if let Some(file) = machine.variable("OPENCLAW_CONFIG_PATH") {
         return Some(file);
     }
-    let folders = match machine.variable("OPENCLAW_STATE_DIR") {
-        Some(folder) => vec![folder],
-        None => NAMES
-            .iter()
-            .map(|name| machine.home.join(format!(".{name}")))
-            .collect(),
-    };
-    folders
-        .iter()
-        .flat_map(|folder| {
-            NAMES
-                .iter()
-                .map(move |name| folder.join(format!("{name}.json")))
-        })
-        .find(|file| file.is_file())
+    let host = HOSTS.iter().find(|host| host.id == "openclaw")?;
+    let mut places = host.places(machine).into_iter();
+    places.find(|file| file.is_file())
 }
 
 /// A variable, with the place it is from.

@@ -1,5 +1,6 @@
 mod folders;
 mod ours;
+mod places;
 mod undo;
 #[cfg(unix)]
 mod unwanted;
@@ -55,16 +56,18 @@ impl Rig {
     }
 
     fn hosts(&self) -> Hosts {
-        self.hosts_with(&self.path("first/openspace"))
+        self.hosts_where(&[])
     }
 
-    fn hosts_with(&self, program: &Path) -> Hosts {
+    /// The same with more variables.
+    fn hosts_where(&self, variables: &[(&str, &str)]) -> Hosts {
+        let path = [("PATH", "/nowhere")];
         let machine = Machine {
             platform: self.platform,
             home: self.path("home"),
-            environment: [("PATH", "/nowhere")].into_iter().collect(),
+            environment: path.iter().chain(variables).copied().collect(),
         };
-        Hosts::new(machine, self.path("data"), program)
+        Hosts::new(machine, self.path("data"), &self.path("first/openspace"))
     }
 
     /// Makes the file of a host with this text.

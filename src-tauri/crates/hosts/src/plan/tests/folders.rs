@@ -3,16 +3,6 @@
 use super::*;
 use crate::{Cure, Finding};
 
-fn hosts_in(rig: &Rig, variables: &[(&str, &str)]) -> Hosts {
-    let path = [("PATH", "/nowhere")];
-    let machine = Machine {
-        platform: rig.platform,
-        home: rig.path("home"),
-        environment: path.iter().chain(variables).copied().collect(),
-    };
-    Hosts::new(machine, rig.path("data"), &rig.path("first/openspace"))
-}
-
 /// Hosts drop the variables that say where settings and database lie, so every entry names them
 /// where they are set, and is removed as ever.
 #[test]
@@ -24,7 +14,7 @@ fn folders_that_were_moved_are_in_the_entry() {
             ("XDG_CONFIG_HOME", folders[0].as_str()),
             ("XDG_DATA_HOME", folders[1].as_str()),
         ];
-        let hosts = hosts_in(&rig, &set);
+        let hosts = rig.hosts_where(&set);
         let file = hosts.file(host, &Scope::User).expect("a file");
         hosts
             .register(host, &Scope::User, FOUND, NOW)
@@ -43,7 +33,7 @@ fn folders_that_were_moved_are_in_the_entry() {
     }
     let rig = Rig::new();
     let wanted = |variables: &[(&str, &str)]| {
-        let wanted = hosts_in(&rig, variables).wanted(host("codex"));
+        let wanted = rig.hosts_where(variables).wanted(host("codex"));
         wanted.env.into_keys().collect::<Vec<_>>()
     };
     assert_eq!(wanted(&[]), ["OPENSPACE_HOST_ID"]);
@@ -62,7 +52,7 @@ fn folders_that_were_moved_are_in_the_entry() {
 fn an_entry_with_other_folders_is_told_of() {
     for host in HOSTS {
         let rig = Rig::new();
-        let before = hosts_in(&rig, &[]);
+        let before = rig.hosts_where(&[]);
         let file = rig.write(host, &others(host));
         // The host's own file may be another one with these variables.
         let scope = Scope::File(file.clone());
@@ -71,7 +61,7 @@ fn an_entry_with_other_folders_is_told_of() {
             .expect("registered");
         let registered = read(&file);
         let folder = rig.path("cfg").display().to_string();
-        let later = hosts_in(&rig, &[("XDG_CONFIG_HOME", &folder)]);
+        let later = rig.hosts_where(&[("XDG_CONFIG_HOME", &folder)]);
         let findings = later.checkup(false, NOW).expect("looked").findings;
         assert!(
             matches!(
