@@ -9,7 +9,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Launch, custom::Custom, dialect::Splice};
+use crate::{Error, Launch, custom::Custom, dialect::Splice, file::Contents};
 
 const VERSION: u32 = 1;
 
@@ -24,12 +24,72 @@ pub(crate) struct Record {
     pub(crate) launch: Launch,
     /// The change as it was made.
     pub(crate) splice: Splice,
+    /// What was there before, where that is another's entry. It may hold secrets, which have no place
+    /// in this list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) kept: Option<Kept>,
     /// How many maps around the entry came with it.
     pub(crate) created: usize,
     /// The file came with it.
     pub(crate) new_file: bool,
     /// When, in milliseconds since 1970.
     pub(crate) at: i64,
+}
+
+/// A part of a copy of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    /// The copy.
+    pub(crate) backup: PathBuf,
+    /// Where the part begins in its text.
+    at: usize,
+    /// How long it is.
+    length: usize,
+    /// What tells it from other texts.
+    hash: String,
+}
+
+impl Kept {
+    /// The part of a copy that says this.
+    fn of(backup: &Path, text: &str) -> Option<Self> {
+        Some(Self {
+            backup: backup.to_owned(),
+            at: Contents::read(backup).ok()?.text.find(text)?,
+            length: text.len(),
+            hash: blake3::hash(text.as_bytes()).to_hex().to_string(),
+        })
+    }
+
+    /// What it says, if the copy is still what it was.
+    fn text(&self) -> Option<String> {
+        let copy = Contents::read(&self.backup).ok()?;
+        let end = self.at.checked_add(self.length)?;
+        let text = copy.text.get(self.at..end)?;
+        let hash = blake3::hash(text.as_bytes()).to_hex();
+        (*hash == *self.hash).then(|| text.to_owned())
+    }
+}
+
+impl Record {
+    /// The change as it was made, with what was there before; none where that is lost.
+    pub(crate) fn whole_splice(&self) -> Option<Splice> {
+        let mut splice = self.splice.clone();
+        if let Some(kept) = &self.kept {
+            splice.old = kept.text()?;
+        }
+        Some(splice)
+    }
+
+    /// The same record with what was there before left in a copy of the file.
+    pub(crate) fn leaving_in(mut self, backup: &Path) -> Self {
+        let old = std::mem::take(&mut self.splice.old);
+        self.kept = Kept::of(backup, &old);
+        if self.kept.is_none() {
+            // Without it there is nothing to lead back to.
+            self.splice = Splice::default();
+        }
+        self
+    }
 }
 
 /// The last change that was made to a file, as far as it is needed to take it back.

@@ -229,9 +229,13 @@ impl Hosts {
         }
         let record = match kind {
             Kind::Nothing => None,
-            Kind::Repair | Kind::Adjust => {
-                Some(update::carried(record, host, &contents, &after, now))
-            }
+            Kind::Repair | Kind::Adjust => Some(update::carried(
+                record.as_ref(),
+                host,
+                &contents,
+                &after,
+                now,
+            )),
             Kind::Add | Kind::Replace | Kind::Remove | Kind::Undo => {
                 let missing = at.path.len() - depth(&said, at.path);
                 Some(Record {
@@ -239,6 +243,7 @@ impl Hosts {
                     file: file.clone(),
                     launch: wanted,
                     splice: Splice::between(text, &after),
+                    kept: None,
                     created: missing,
                     new_file: !contents.exists(),
                     at: now.as_millisecond(),
@@ -279,7 +284,7 @@ impl Hosts {
         }
         contents.refuse_protected()?;
         let taken_back = record.as_ref().and_then(|record| {
-            let splice = &record.splice;
+            let splice = record.whole_splice()?;
             [splice.undo(text), splice.undo_elsewhere(text)]
                 .into_iter()
                 .flatten()
@@ -368,7 +373,9 @@ impl Hosts {
             return Err(stopped());
         }
         let backup = if plan.contents.exists() {
-            let kept = plan.backups.keep(&plan.contents, now);
+            let needed = known.as_ref().and_then(|record| record.kept.as_ref());
+            let needed = needed.map(|kept| kept.backup.as_path());
+            let kept = plan.backups.keep(&plan.contents, now, needed);
             Some(kept.map_err(|source| Error::Unwritable {
                 path: plan.file.clone(),
                 source,
@@ -400,7 +407,7 @@ impl Hosts {
                     }
                     Err(source) => {
                         // What was written may still be there, so it is known and the copy stays.
-                        self.keep(&plan, backup, known, now)?;
+                        self.keep(&plan, backup.as_deref(), known, now)?;
                         return Err(Error::NotPutBack {
                             host: plan.host.name,
                             id: plan.host.id,
@@ -411,7 +418,7 @@ impl Hosts {
                 }
             }
         }
-        self.keep(&plan, backup.clone(), known, now)?;
+        self.keep(&plan, backup.as_deref(), known, now)?;
         Ok(Done { plan, backup })
     }
 
@@ -419,19 +426,24 @@ impl Hosts {
     fn keep(
         &self,
         plan: &Plan,
-        backup: Option<PathBuf>,
+        backup: Option<&Path>,
         known: Option<Record>,
         now: Timestamp,
     ) -> Result<(), Error> {
         let after = plan.after.as_deref();
         let change = (plan.kind != Kind::Undo).then(|| Change {
             file: plan.file.clone(),
-            backup,
+            backup: backup.map(Path::to_owned),
             after: after.map(|text| plan.contents.hash_with(text)),
             record: known,
             at: now.as_millisecond(),
         });
-        self.ledger.put(&plan.file, plan.record.clone(), change)
+        let record = plan.record.clone();
+        let record = record.map(|record| match (backup, plan.kind) {
+            (Some(copy), Kind::Replace) => record.leaving_in(copy),
+            _ => record,
+        });
+        self.ledger.put(&plan.file, record, change)
     }
 
     /// Forgets an entry that somebody else removed.

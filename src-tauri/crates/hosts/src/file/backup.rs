@@ -55,16 +55,23 @@ impl Backups {
         path
     }
 
-    /// Copies a file, and removes all but the newest copies.
-    pub(crate) fn keep(&self, contents: &Contents, now: Timestamp) -> io::Result<PathBuf> {
+    /// Copies a file, and removes all but the newest copies and the one that is still needed.
+    pub(crate) fn keep(
+        &self,
+        contents: &Contents,
+        now: Timestamp,
+        needed: Option<&Path>,
+    ) -> io::Result<PathBuf> {
         openspace_config::paths::create_private(&self.folder)?;
         let bytes = fs::read(&contents.target)?;
         let mode = Mode::As(fs::metadata(&contents.target)?);
         let path = self.path(now);
         stage(&self.folder, &bytes, mode)?.persist(&path)?;
         sync(&self.folder);
-        let all = self.all();
-        for old in &all[..all.len().saturating_sub(KEPT)] {
+        let mut others = self.all();
+        // Many copies within a second may have names that make the newest look like the oldest.
+        others.retain(|copy| *copy != path && Some(copy.as_path()) != needed);
+        for old in &others[..(others.len() + 1).saturating_sub(KEPT)] {
             fs::remove_file(old)?;
         }
         Ok(path)

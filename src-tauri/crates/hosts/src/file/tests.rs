@@ -109,7 +109,9 @@ fn the_newest_five_copies_are_kept() {
     for number in 0..7 {
         fs::write(&path, number.to_string()).expect("a file");
         let contents = Contents::read(&path).expect("readable");
-        backups.keep(&contents, second(number / 2)).expect("kept");
+        backups
+            .keep(&contents, second(number / 2), None)
+            .expect("kept");
     }
     let kept: Vec<_> = backups
         .all()

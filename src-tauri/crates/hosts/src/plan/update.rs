@@ -86,7 +86,7 @@ impl<'a> Change<'a> {
         let entry = path.try_fold(&said, |value, key| value.get(key));
         let variables = entry.and_then(|entry| entry.get(env));
         let value = value.map(|value| Value::from(value.as_str()));
-        if variables.is_none_or(|map| map.is_null()) {
+        if variables.is_none_or(Value::is_null) {
             let Some(value) = value else { return Ok(()) };
             let map = Value::Object([(name.to_owned(), value)].into_iter().collect());
             let path = self.path;
@@ -119,25 +119,31 @@ impl<'a> Change<'a> {
 /// What is to be known of an entry that was brought up to date: what it takes to remove it is still
 /// what the registration did.
 pub(super) fn carried(
-    record: Option<Record>,
+    record: Option<&Record>,
     host: &Host,
     contents: &Contents,
     after: &str,
     now: Timestamp,
 ) -> Record {
-    let (created, new_file) = record
-        .as_ref()
-        .map_or((0, false), |record| (record.created, record.new_file));
-    // Without it the entry is cut out of the text. What a person wrote into it is not kept here.
-    let splice = record.and_then(|record| corrected(host, &record.splice, &contents.text, after));
-    Record {
+    let (created, new_file) = record.map_or((0, false), |record| (record.created, record.new_file));
+    let kept = record.and_then(|record| record.kept.as_ref());
+    let kept = kept.map(|kept| kept.backup.clone());
+    // Without a splice the entry is cut out of the text. What a person wrote into it is not kept here.
+    let splice =
+        record.and_then(|record| corrected(host, &record.whole_splice()?, &contents.text, after));
+    let record = Record {
         host: host.id.to_owned(),
         file: contents.path.clone(),
         launch: started(host, after),
         splice: splice.unwrap_or_default(),
+        kept: None,
         created,
         new_file,
         at: now.as_millisecond(),
+    };
+    match kept {
+        Some(copy) => record.leaving_in(&copy),
+        None => record,
     }
 }
 

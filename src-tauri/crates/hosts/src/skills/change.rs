@@ -205,7 +205,7 @@ impl Hosts {
         let mut backup = None;
         if let Some(contents) = plan.contents.as_ref().filter(|_| plan.kind.changes()) {
             if contents.exists() {
-                let kept = plan.backups.keep(contents, now);
+                let kept = plan.backups.keep(contents, now, None);
                 backup = Some(kept.map_err(|source| unwritable(&plan.folder, source))?);
             }
             match plan.kind {

@@ -190,3 +190,55 @@ fn the_arguments_are_corrected_with_the_program() {
         assert_eq!(report.state.id(), "registered", "{id}");
     }
 }
+
+/// What another entry held stays in the copy of the file and nowhere else of ours, and comes back from
+/// there however often ours was changed meanwhile.
+#[test]
+fn secrets_of_another_entry_stay_in_the_copy_of_the_file() {
+    for id in ["cursor", "gemini", "codex", "opencode", "goose"] {
+        let rig = Rig::new();
+        let (first, host) = (rig.hosts(), host(id));
+        let theirs = Launch {
+            command: "npx".to_owned(),
+            args: vec!["their-server".to_owned()],
+            env: [("OPENSPACE_API_KEY".to_owned(), "sk-secret".to_owned())].into(),
+        };
+        let at = At {
+            path: host.key,
+            name: NAME,
+        };
+        let before = host
+            .dialect
+            .add(&others(host), at, &host.entry(&theirs, false))
+            .expect("an entry");
+        let file = rig.write(host, &before);
+        let list = || read(&rig.path("data/hosts.json"));
+        assert_eq!(forced(&first, host).plan.kind, Kind::Replace, "{id}");
+        assert!(!list().contains("sk-secret"), "{id}: {}", list());
+        let second = another_copy(&rig, &first);
+        for _ in 0..4 {
+            forced(&second, host);
+            forced(&first, host);
+        }
+        if host.can_trust() {
+            first
+                .register(host, &Scope::User, TRUSTING, NOW)
+                .expect("trusted");
+        }
+        assert!(!list().contains("sk-secret"), "{id}: {}", list());
+        assert!(!read(&file).contains("sk-secret"), "{id}");
+        first
+            .unregister(host, &Scope::User, false, NOW)
+            .expect("unregistered");
+        assert_eq!(read(&file), before, "{id}");
+
+        // Without the copy, ours goes all the same.
+        let done = forced(&first, host);
+        fs::remove_file(done.backup.expect("a copy")).expect("removed");
+        first
+            .unregister(host, &Scope::User, false, NOW)
+            .expect("unregistered");
+        let said = host.dialect.read(&read(&file)).expect("read");
+        assert_eq!(find(&said, host.at(&said)), None, "{id}");
+    }
+}
