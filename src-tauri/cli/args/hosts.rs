@@ -164,8 +164,8 @@ pub(crate) struct Which {
     /// Names, such as codex or claude-code
     #[arg(value_name = "HOST")]
     pub(crate) hosts: Vec<String>,
-    /// Every one that is on this machine
-    #[arg(long)]
+    /// Every one that is on this machine; with --project, every one that has a file for projects
+    #[arg(long, conflicts_with = "path")]
     pub(crate) all: bool,
 }
 

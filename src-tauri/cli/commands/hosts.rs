@@ -110,16 +110,17 @@ fn remove(app: &Arc<App>, host: &str, as_json: bool) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The hosts that were named, or all that fit.
+/// The hosts that were named, or all of this machine that fit as they stand in these files.
 fn chosen(
     app: &Arc<App>,
     which: Which,
+    scope: &HostScope,
     fits: impl Fn(&HostState) -> bool,
 ) -> Result<Vec<String>, Failure> {
     if !which.all {
         return Ok(which.hosts);
     }
-    let states = app.host_states()?.into_iter();
+    let states = app.host_states_in(scope)?.into_iter();
     Ok(states
         .filter(fits)
         .map(|host| host.host.to_owned())
@@ -155,11 +156,10 @@ fn register(app: &Arc<App>, arguments: RegisterArgs) -> Result<Exit, Failure> {
         dry_run: arguments.how.dry_run,
         ..HostRequest::default()
     };
-    let hosts = chosen(app, arguments.which, |host| {
-        host.is_open()
-            || host.state == "different"
-            || host.state == "unusable"
-            || arguments.skills && host.is_registered() && !host.skills.is_empty()
+    let hosts = chosen(app, arguments.which, &request.scope, |host| {
+        let open = host.is_open() || matches!(host.state, "different" | "unusable");
+        let skills = arguments.skills && host.is_registered() && !host.skills.is_empty();
+        host.found_by.is_some() && (open || skills)
     })?;
     change(app, &hosts, &request, &arguments.how, true)
 }
@@ -172,7 +172,7 @@ fn unregister(app: &Arc<App>, arguments: UnregisterArgs) -> Result<Exit, Failure
         dry_run: arguments.how.dry_run,
         ..HostRequest::default()
     };
-    let hosts = chosen(app, arguments.which, |host| {
+    let hosts = chosen(app, arguments.which, &request.scope, |host| {
         host.is_registered() && !arguments.skills
             || request.scope == HostScope::User && host.has_skills()
     })?;
@@ -285,7 +285,7 @@ async fn verify(
     as_json: bool,
 ) -> Result<Exit, Failure> {
     let scope = scope(app, file)?;
-    let hosts = chosen(app, which, HostState::is_registered)?;
+    let hosts = chosen(app, which, &scope, HostState::is_registered)?;
     if hosts.is_empty() {
         app.refuse_runs("try hosts")?;
         output::note(&show::say(app, "hosts.nobody.unregister", &[]));

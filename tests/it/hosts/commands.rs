@@ -284,3 +284,39 @@ fn a_server_finds_folders_that_were_moved() {
     assert!(!usual.exists(), "nothing is where nobody looks");
     desk.finish();
 }
+
+/// All hosts of a project are those that have a file for it, as they stand there and not in the
+/// person's own.
+#[test]
+fn all_hosts_of_a_project_are_those_with_a_file_for_it() {
+    let desk = Desk::new();
+    for name in [
+        ".codex/config.toml",
+        ".cursor/mcp.json",
+        ".config/goose/config.yaml",
+    ] {
+        desk.write(name, "");
+    }
+    desk.run(&["register", "codex"], 0);
+    let project = desk.home.workspace().display().to_string();
+    let all = |verb, code| {
+        let output = desk.run(&[verb, "--all", "--project", &project, "--json"], code);
+        let told = lines(&output.stdout);
+        let hosts = told
+            .iter()
+            .map(|line| line["host"].as_str().expect("a host").to_owned());
+        hosts.collect::<Vec<_>>()
+    };
+    assert_eq!(all("register", 0), ["codex", "cursor"]);
+    assert_eq!(all("verify", 0), ["codex", "cursor"]);
+    desk.run(&["unregister", "codex"], 0);
+    assert_eq!(all("unregister", 0), ["codex", "cursor"]);
+    assert!(all("unregister", 0).is_empty());
+    assert_eq!(
+        desk.state("cursor"),
+        "not_registered",
+        "its own file is left alone"
+    );
+    desk.run(&["register", "--all", "--file", "x.json"], 2);
+    desk.finish();
+}

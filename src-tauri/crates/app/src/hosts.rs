@@ -96,6 +96,21 @@ impl App {
         self.host_views(reports)
     }
 
+    /// How every host stands that has a file of this kind.
+    ///
+    /// # Errors
+    /// [`crate::Code::Forbidden`] for a run.
+    pub fn host_states_in(&self, scope: &HostScope) -> Result<Vec<HostState>> {
+        self.refuse_runs("look at hosts")?;
+        let hosts = self.hosts();
+        let scope = Scope::from(scope.clone());
+        let known = self.known_hosts()?.into_iter();
+        let fitting = known.filter(|host| hosts.file(host, &scope).is_ok());
+        let reports: std::result::Result<Vec<_>, _> =
+            fitting.map(|host| hosts.look(host, &scope)).collect();
+        self.host_views(reports.map_err(|error| self.host_failure(&error))?)
+    }
+
     /// How the files of projects and profiles stand that were written into.
     pub fn host_others(&self) -> Result<Vec<HostState>> {
         self.refuse_runs("look at hosts")?;
