@@ -1,6 +1,6 @@
 //! `openspace runs`
 
-use openspace_app::{App, Environment, Failure, Outcome, Run, RunFilter, RunStatus};
+use openspace_app::{App, Environment, Failure, Outcome, Run, RunFilter, RunStatus, Words};
 use serde_json::{Value, json};
 
 use super::run::{attendance, execute};
@@ -47,10 +47,15 @@ pub(crate) async fn runs(command: RunsCommand, environment: Environment) -> Resu
             let model = run.settings.get("model").and_then(Value::as_str);
             super::keys::unlock_for_run(&app, model, attended).await?;
             let beginning = Beginning::now(&app).await?;
+            let words = message.map(|text| Words {
+                text,
+                from: "cli".to_owned(),
+                key: None,
+            });
             let fence = app
                 .take_up(
                     &run.id,
-                    message,
+                    words,
                     max_steps,
                     attendance(attended, wait_approval),
                 )

@@ -9,7 +9,7 @@ use openspace_store::{
 use serde_json::Value;
 
 use crate::{
-    App, Code, Display, Failure, RunRequest, SpecAttendance, failure::Result,
+    App, Code, Display, Failure, RunRequest, SpecAttendance, Words, failure::Result,
     rpc::starts::from_home,
 };
 
@@ -35,7 +35,8 @@ pub struct Delegation {
     pub workspace: Option<String>,
     /// Most steps; those of the settings stay the most.
     pub max_steps: Option<u32>,
-    /// The host's own name of the request: repeating it does not repeat the task.
+    /// The host's own name of the request: repeating it neither repeats the task nor says the same
+    /// to it again.
     pub idempotency_key: Option<String>,
     /// A task it handed over before, to go on with.
     pub earlier: Option<String>,
@@ -142,6 +143,18 @@ impl App {
             )
             .hint("put it into a file in the workspace and name that"));
         }
+        let queued = match self.known(delegation, task).await? {
+            Some(known) => known,
+            None => self.hand_over(delegation, task).await?,
+        };
+        // The task is there now. Whoever waits for it tries this again.
+        if let Err(failure) = self.ensure_runner().await {
+            tracing::warn!(%failure, task = %queued.task, "nobody executes it yet");
+        }
+        Ok(queued)
+    }
+
+    async fn hand_over(&self, delegation: &Delegation, task: &str) -> Result<Enqueued> {
         let queued = match &delegation.earlier {
             Some(earlier) => self.go_on(earlier, delegation).await?,
             None => self.enqueue(&self.request_of(delegation, None)?).await?,
@@ -149,7 +162,6 @@ impl App {
         if queued.existed {
             self.refuse_other_words(&queued, task).await?;
         }
-        self.ensure_runner().await?;
         Ok(queued)
     }
 
@@ -175,7 +187,7 @@ impl App {
         Ok(RunRequest {
             task: delegation.task.clone(),
             session,
-            origin: format!("{HOST}:{}", host_name(&delegation.host)),
+            origin: origin(&delegation.host),
             idempotency_key: delegation.idempotency_key.clone(),
             model: None,
             backends: None,
@@ -229,7 +241,11 @@ impl App {
         let steps = delegation
             .max_steps
             .map(|steps| steps.min(self.values().run.max_steps));
-        let words = delegation.task.trim().to_owned();
+        let words = Words {
+            text: delegation.task.trim().to_owned(),
+            from: origin(&delegation.host),
+            key: delegation.idempotency_key.clone(),
+        };
         self.queue_again(&state.run.id, Some(words), steps, SpecAttendance::Waits)
             .await?;
         Ok(Enqueued {
@@ -240,19 +256,32 @@ impl App {
         })
     }
 
+    /// The task that this very request began, or went on with, when it came before.
+    async fn known(&self, delegation: &Delegation, task: &str) -> Result<Option<Enqueued>> {
+        let Some(key) = delegation.idempotency_key.clone() else {
+            return Ok(None);
+        };
+        let from = origin(&delegation.host);
+        let found = self.store.read(move |db| asked_before(db, &from, &key));
+        let Some((words, known)) = found.await? else {
+            return Ok(None);
+        };
+        if words == task {
+            Ok(Some(known))
+        } else {
+            Err(other_words(&known))
+        }
+    }
+
     /// A name that was used for something else would answer with the result of something else.
     async fn refuse_other_words(&self, queued: &Enqueued, task: &str) -> Result<()> {
         let id = queued.task.clone();
         let known = self.store.read(move |db| db.tasks().get(&id)).await?;
         if known.text == task {
-            return Ok(());
+            Ok(())
+        } else {
+            Err(other_words(queued))
         }
-        Err(Failure::new(
-            Code::InvalidRequest,
-            "this `idempotency_key` was used for another task",
-        )
-        .hint("use another key for another task")
-        .param("task", queued.task.to_string()))
     }
 
     /// Where a task that a host handed over stands. Those of the person are none of a host's
@@ -305,7 +334,7 @@ impl App {
     pub async fn cancel_task(&self, task: &str, host: &str) -> Result<()> {
         self.refuse_runs("stop tasks")?;
         let state = self.task_state(task).await?;
-        let by = format!("{HOST}:{}", host_name(host));
+        let by = origin(host);
         self.stop(&state.run.id, &by).await
     }
 }
@@ -355,9 +384,52 @@ impl App {
             edited: None,
             note: None,
         };
-        let by = format!("{HOST}:{}", host_name(host));
+        let by = origin(host);
         self.answer(approval, answer, &by).await
     }
+}
+
+/// Where the tasks of a host come from.
+fn origin(host: &str) -> String {
+    format!("{HOST}:{}", host_name(host))
+}
+
+fn other_words(known: &Enqueued) -> Failure {
+    Failure::new(
+        Code::InvalidRequest,
+        "this `idempotency_key` was used for another task",
+    )
+    .hint("use another key for another task")
+    .param("task", known.task.to_string())
+}
+
+/// What was asked for under a name before, in its words.
+fn asked_before(
+    db: &Db<'_>,
+    from: &str,
+    key: &str,
+) -> openspace_store::Result<Option<(String, Enqueued)>> {
+    let known = |run: Run| Enqueued {
+        session: run.session,
+        task: run.task,
+        run: run.id,
+        existed: true,
+    };
+    if let Some(command) = db.commands().by_key(from, key)? {
+        let words = command.payload.get("text").and_then(Value::as_str);
+        let words = words.unwrap_or_default().to_owned();
+        return Ok(Some((words, known(db.runs().get(&command.run)?))));
+    }
+    let Some(task) = db.tasks().by_key(from, key)? else {
+        return Ok(None);
+    };
+    let newest = RunFilter {
+        task: Some(task.id),
+        limit: 1,
+        ..RunFilter::default()
+    };
+    let run = db.runs().list(&newest)?.into_iter().next();
+    Ok(run.map(|run| (task.text, known(run))))
 }
 
 fn of_host(task: &str) -> Result<TaskId> {
@@ -402,79 +474,4 @@ fn call(payload: &Value) -> CallReport {
 }
 
 #[cfg(test)]
-mod tests {
-    use openspace_store::{NewEvent, NewRun};
-    use serde_json::json;
-
-    use super::*;
-    use crate::desk::double::{Seat, seat};
-
-    /// However much a run did, only the calls that are told are read, and none while it goes.
-    #[tokio::test(flavor = "multi_thread")]
-    async fn a_report_reads_what_it_tells() {
-        let Seat { desk, .. } = seat();
-        let app = desk.app();
-        let owner = app.instance.id().clone();
-        let new = NewRun {
-            session: None,
-            text: "Count the files".to_owned(),
-            origin: "host:codex".to_owned(),
-            parent: None,
-            idempotency_key: None,
-            limits: json!({}),
-            settings: json!({}),
-        };
-        let begun = app.store.call(move |db| {
-            let queued = db.runs().enqueue(&new)?;
-            let fence = db.runs().claim(&queued.run, &owner)?;
-            // Nested so deeply that no reader takes it.
-            let deep = (0..200).fold(Value::Null, |inner, _| json!([inner]));
-            db.events()
-                .append(NewEvent::of_run(&queued.run, "step.other", deep))?;
-            for number in 0..30 {
-                let failed = number % 2 == 1;
-                let finished =
-                    json!({ "tool": format!("t{number}"), "error": failed, "message": "no" });
-                db.events().append(NewEvent::of_run(
-                    &queued.run,
-                    "step.call_finished",
-                    finished,
-                ))?;
-            }
-            Ok((queued.task.to_string(), fence))
-        });
-        let (task, fence) = begun.await.expect("stored");
-        let report = app.task_report(&task).await.expect("it goes");
-        assert_eq!((report.call_count, report.calls), (0, Vec::new()));
-
-        let fence = fence.expect("claimed");
-        let ended = app
-            .store
-            .call(move |db| db.runs().finish(&fence, RunStatus::Failed, None, None));
-        ended.await.expect("stored");
-        let report = app.task_report(&task).await.expect("it ended");
-        assert_eq!((report.call_count, report.calls.len()), (30, 20));
-        let second = CallReport {
-            tool: "t1".to_owned(),
-            error: Some("no".to_owned()),
-        };
-        assert_eq!(report.calls[1], second);
-    }
-
-    /// What a host calls itself becomes a short word without anything that could be misread.
-    #[test]
-    fn names_of_hosts_are_plain_words() {
-        for (given, name) in [
-            ("claude-code", "claude-code"),
-            ("Claude Code", "claude-code"),
-            ("codex_mcp 1.0", "codex_mcp-1.0"),
-            ("", "unknown"),
-            ("  ", "unknown"),
-            ("\u{202e}app", "app"),
-            ("a:b", "a-b"),
-        ] {
-            assert_eq!(host_name(given), name, "{given:?}");
-        }
-        assert_eq!(host_name(&"x".repeat(200)).len(), LONGEST_NAME);
-    }
-}
+mod tests;

@@ -73,4 +73,4 @@ pub use ours::ours;
 pub use runner::{GuardSeat, IDLE};
 pub use settings::{SCHEMA, Settings};
 pub use spec::{Display, RunRequest, RunSpec, SpecAttendance};
-pub use start::BACKENDS;
+pub use start::{BACKENDS, Words};

@@ -49,6 +49,17 @@ fn known_backends(asked: &[String]) -> Result<Vec<String>> {
     Ok(backends)
 }
 
+/// What a run is told that is taken up again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Words {
+    /// What is said.
+    pub text: String,
+    /// Who says it, such as `cli` or `host:codex`.
+    pub from: String,
+    /// The caller's own name of the request: repeating it does not say it again.
+    pub key: Option<String>,
+}
+
 /// The back ends this program has.
 pub const BACKENDS: [&str; 2] = ["shell", "gui"];
 
@@ -247,12 +258,12 @@ impl App {
     pub async fn take_up(
         &self,
         run: &RunId,
-        message: Option<String>,
+        words: Option<Words>,
         steps: Option<u32>,
         attendance: SpecAttendance,
     ) -> Result<Fence> {
         let owner = self.instance.id().clone();
-        let again = self.again(run, message, steps, attendance).await?;
+        let again = self.again(run, words, steps, attendance).await?;
         let claimed = self
             .store
             .call(move |db| {
@@ -267,11 +278,11 @@ impl App {
     pub async fn queue_again(
         &self,
         run: &RunId,
-        message: Option<String>,
+        words: Option<Words>,
         steps: Option<u32>,
         attendance: SpecAttendance,
     ) -> Result<()> {
-        let again = self.again(run, message, steps, attendance).await?;
+        let again = self.again(run, words, steps, attendance).await?;
         self.store.call(move |db| again(db).map(drop)).await?;
         Ok(())
     }
@@ -280,7 +291,7 @@ impl App {
     async fn again(
         &self,
         run: &RunId,
-        message: Option<String>,
+        words: Option<Words>,
         steps: Option<u32>,
         attendance: SpecAttendance,
     ) -> Result<impl Fn(&openspace_store::Db<'_>) -> openspace_store::Result<RunId> + Send + 'static>
@@ -300,12 +311,21 @@ impl App {
         }
         let run = run.clone();
         Ok(move |db: &openspace_store::Db<'_>| {
+            let key = words.as_ref().and_then(|words| words.key.as_ref());
+            if let (Some(words), Some(key)) = (&words, key)
+                && db.commands().by_key(&words.from, key)?.is_some()
+            {
+                return Ok(run.clone());
+            }
             db.runs().continue_run(&run)?;
             db.runs().set_asked(&run, Some(&limits), Some(&settings))?;
-            if let Some(text) = &message {
-                let payload = json!({ "text": text });
+            if let Some(words) = &words {
+                let mut payload = json!({ "text": words.text });
+                if let Some(key) = key {
+                    payload["key"] = json!(key);
+                }
                 db.commands()
-                    .give(&run, CommandKind::Answer, &payload, "person")?;
+                    .give(&run, CommandKind::Answer, &payload, &words.from)?;
             }
             Ok(run.clone())
         })

@@ -7,7 +7,9 @@ use openspace_store::{CommandKind, Enqueued};
 use super::{
     Call, Nothing, Sentence, choice, payload, run_detail::LimitsView, runs::RunRequestById,
 };
-use crate::{App, Catalogue, Code, Display, Failure, RunRequest, SpecAttendance, failure::Result};
+use crate::{
+    App, Catalogue, Code, Display, Failure, RunRequest, SpecAttendance, Words, failure::Result,
+};
 
 /// Longest task or message, bytes: more than anybody writes, less than what would choke a model.
 const LONGEST: usize = 200_000;
@@ -183,13 +185,14 @@ impl Call<'_> {
             check_length(message)?;
         }
         let run = self.app.find_run(&request.run).await?;
+        let from = self.caller.name();
+        let words = request.message.map(|text| Words {
+            text,
+            from: from.to_owned(),
+            key: None,
+        });
         self.app
-            .queue_again(
-                &run.id,
-                request.message,
-                request.max_steps,
-                SpecAttendance::Waits,
-            )
+            .queue_again(&run.id, words, request.max_steps, SpecAttendance::Waits)
             .await?;
         self.app.ensure_runner().await?;
         Ok(Nothing {})

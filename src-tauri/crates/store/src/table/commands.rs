@@ -170,6 +170,18 @@ impl Commands<'_> {
         open_after(self.db.connection, run, 0)
     }
 
+    /// The answer that was given from here under this name of the giver's own.
+    pub fn by_key(&self, from: &str, key: &str) -> Result<Option<Command>> {
+        sql::first(
+            self.db.connection,
+            "SELECT * FROM commands
+             WHERE given_by = ?1 AND kind = ?2 AND json_extract(payload, '$.key') = ?3
+             ORDER BY id LIMIT 1",
+            (from, CommandKind::Answer, key),
+            read,
+        )
+    }
+
     /// One command.
     pub fn get(&self, id: i64) -> Result<Command> {
         sql::first(
