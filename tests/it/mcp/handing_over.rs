@@ -229,6 +229,49 @@ fn d11_a_cancelled_call_stops_its_run_only_if_that_is_wanted() {
     test.finish();
 }
 
+/// A cancelled call stops no task whose handle was given out before: not one that it found by its key,
+/// nor one that it goes on with.
+#[test]
+fn d11_a_cancelled_call_stops_no_task_that_is_known_already() {
+    let mut test = Delegating::start(Script::decide(|seen: &SeenRequest| {
+        if !seen.mentions("violet") {
+            Turn::call(Call::new(
+                "ask_person",
+                json!({ "question": "Shall I go ahead?" }),
+            ))
+        } else if seen.turns() < 2 {
+            Turn::shell("sleep 4")
+        } else {
+            Turn::done("Worked.")
+        }
+    }));
+    let asked = test.task("work", json!({ "wait_seconds": 60 }));
+    assert_eq!(asked["status"], "needs_you", "{asked}");
+    let arguments = json!({
+        "task": "violet", "task_id": asked["task_id"], "wait_seconds": 60, "idempotency_key": "k-2",
+    });
+    // The first call goes on with it, the second finds that by the key.
+    for _ in 0..2 {
+        let id = test.host.ask_tool("execute_task", &arguments);
+        let begun = openspace_testkit::wait_until(SOON, || {
+            let processes = test.rig.processes();
+            processes.iter().any(|it| it.command.contains("sleep 4"))
+        });
+        assert!(begun, "it works");
+        test.host.tell(
+            "notifications/cancelled",
+            json!({ "requestId": id, "reason": "AbortError: This operation was aborted" }),
+        );
+    }
+    let result = test.host.call(
+        "task_wait",
+        json!({ "task_id": asked["task_id"], "wait_seconds": 60 }),
+    );
+    assert_eq!(result["status"], "success", "{result}");
+    assert_eq!(result["response"], "Worked.", "{result}");
+    test.finish();
+}
+
 /// A question of the model's is told, and answered by going on with the same task.
 #[test]
 fn a_question_is_answered_by_going_on() {

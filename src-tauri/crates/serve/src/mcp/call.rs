@@ -139,11 +139,12 @@ impl Call<'_> {
             notes.push("skills are never imported by running a task".to_owned());
         }
         let wait = Duration::from_secs(arguments.wait_seconds);
-        let task = if let Some(task) = called_before {
+        let (task, begun) = if let Some(task) = called_before {
             // The same call again, with what the person said: nothing is handed over twice.
             self.take_answers(&task, &answers).await?;
-            task
+            (task, false)
         } else {
+            let earlier = arguments.task_id.clone();
             let delegation = Delegation {
                 task: arguments.task,
                 host: self.host.clone(),
@@ -152,25 +153,47 @@ impl Call<'_> {
                 idempotency_key: arguments.idempotency_key,
                 earlier: arguments.task_id,
             };
-            self.app.delegate(&delegation).await?.task.to_string()
+            let queued = self.app.delegate(&delegation).await?;
+            let task = queued.task.to_string();
+            let begun = !queued.existed && earlier.is_none_or(|earlier| earlier.trim() != task);
+            (task, begun)
         };
         let most = self.app.values().run.max_steps;
         if arguments.max_iterations.is_some_and(|steps| steps > most) {
             notes.push(format!("the user's own limit of {most} steps holds"));
         }
+        match self.follow(&task, begun, wait, &notes).await {
+            // What was handed over goes on, whatever became of looking at it.
+            Err(failure) if failure.code != Code::NotFound => {
+                tracing::warn!(%failure, task, "a task that was handed over is not followed");
+                Ok(reply::handle(&task, &notes).into())
+            }
+            followed => followed,
+        }
+    }
+
+    /// Waits for a task that was handed over. `begun` says that this call began it.
+    async fn follow(
+        &mut self,
+        task: &str,
+        begun: bool,
+        wait: Duration,
+        notes: &[String],
+    ) -> Result<CallToolResponse, Failure> {
         let client = self.context.client_capabilities();
         if client.is_some_and(|client| client.supports_tasks()) {
-            let state = self.app.task_state(&task).await?;
+            let state = self.app.task_state(task).await?;
             return Ok(tasks::handle(self.app, &state).into());
         }
-        let waited = self.wait(&task, wait).await?;
+        let waited = self.wait(task, wait).await?;
         if let Waited::Cancelled(_) = waited
             // The handle was never given out, so nobody else can stop it.
+            && begun
             && self.answering.why().await == Cancelled::Wanted
         {
-            self.app.cancel_task(&task, &self.host).await?;
+            self.app.cancel_task(task, &self.host).await?;
         }
-        self.waited(waited, &notes).await
+        self.waited(waited, notes).await
     }
 
     async fn task_wait(

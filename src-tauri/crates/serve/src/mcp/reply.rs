@@ -1,8 +1,8 @@
 //! What a host is told: one JSON object, as text for models and as it is for programs.
 
 use openspace_app::{
-    App, Approval, Failure, Outcome, Question, Reason, RunStatus, TaskReport, TaskState,
-    changed_files, rpc::Sentence,
+    App, Approval, Failure, Outcome, Question, Reason, RunStatus, TaskReport, changed_files,
+    rpc::Sentence,
 };
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use serde_json::{Map, Value, json};
@@ -67,13 +67,13 @@ pub(super) fn report(
         | RunStatus::Stopping => {
             put("progress", json!(progress::sentence(app, state)));
             put("message", json!(GOES_ON));
-            put("next", next_wait(state));
+            put("next", next_wait(state.task.as_str()));
         }
         RunStatus::NeedsApproval => {
             let questions: Vec<_> = state.questions.iter().map(|it| question(app, it)).collect();
             put("approvals", json!(questions));
             put("message", json!(NEEDS_APPROVAL));
-            put("next", next_wait(state));
+            put("next", next_wait(state.task.as_str()));
         }
         RunStatus::NeedsYou => {
             if let Some(Reason::Question { text }) = &report.reason {
@@ -97,6 +97,19 @@ pub(super) fn report(
     }
     let is_error = matches!(state.run.status, RunStatus::Failed | RunStatus::Interrupted);
     result(object, is_error)
+}
+
+/// Of a task that was handed over, when nothing else can be told.
+pub(super) fn handle(task: &str, notes: &[String]) -> CallToolResult {
+    let mut object = Map::new();
+    object.insert("status".to_owned(), json!("running"));
+    object.insert("task_id".to_owned(), json!(task));
+    object.insert("message".to_owned(), json!(GOES_ON));
+    object.insert("next".to_owned(), next_wait(task));
+    if !notes.is_empty() {
+        object.insert("notes".to_owned(), json!(notes));
+    }
+    result(object, false)
 }
 
 const GOES_ON: &str =
@@ -123,8 +136,8 @@ fn status(status: RunStatus, waited: bool) -> &'static str {
     }
 }
 
-fn next_wait(state: &TaskState) -> Value {
-    json!({ "tool": "task_wait", "arguments": { "task_id": state.task } })
+fn next_wait(task: &str) -> Value {
+    json!({ "tool": "task_wait", "arguments": { "task_id": task } })
 }
 
 /// What a task came to.
