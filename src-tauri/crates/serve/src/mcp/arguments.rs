@@ -1,8 +1,8 @@
 //! Reading what a model sent for a tool, against the schema it was given.
 //!
 //! A model that is told exactly which argument is wrong, and how it should be, sends it right the
-//! second time. What does no harm is taken: numbers written as text, null for nothing, and arguments
-//! that do not exist, which are told of in the answer.
+//! second time. What does no harm is taken: numbers written as text, null and empty texts for nothing,
+//! and arguments that do not exist, which are told of in the answer.
 
 use openspace_app::{Code, Failure};
 use rmcp::model::JsonObject;
@@ -26,31 +26,29 @@ pub(super) fn read<T: DeserializeOwned>(
         .get("properties")
         .and_then(Value::as_object)
         .unwrap_or(&nothing);
+    let required: Vec<_> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let mut arguments = JsonObject::new();
     let mut unknown = Vec::new();
     for (name, value) in given.unwrap_or_default() {
         match properties.get(&name) {
             None => unknown.push(name),
             Some(_) if value.is_null() => {}
+            // Models that fill in every parameter leave those empty that they do not want.
+            Some(_) if is_blank(&value) && !required.contains(&name.as_str()) => {}
             Some(property) => {
                 let value = fitting(&name, property, value)?;
                 arguments.insert(name, value);
             }
         }
     }
-    for required in schema
-        .get("required")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-    {
-        let name = required.as_str().unwrap_or_default();
-        let missing = match arguments.get(name) {
-            None => true,
-            Some(Value::String(text)) => text.trim().is_empty(),
-            Some(_) => false,
-        };
-        if missing {
+    for name in required {
+        if arguments.get(name).is_none_or(is_blank) {
             return Err(wrong(format!("`{name}` is missing")));
         }
     }
@@ -62,6 +60,10 @@ pub(super) fn read<T: DeserializeOwned>(
     let arguments = serde_json::from_value(Value::Object(arguments))
         .map_err(|error| wrong(format!("the arguments do not fit: {error}")))?;
     Ok(Read { arguments, unknown })
+}
+
+fn is_blank(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.trim().is_empty())
 }
 
 fn wrong(message: String) -> Failure {
@@ -203,6 +205,17 @@ mod tests {
             (arguments.dirs, arguments.import),
             (vec!["/a".to_owned()], false)
         );
+    }
+
+    /// Empty texts for everything that is not wanted are as good as nothing.
+    #[test]
+    fn an_empty_text_is_nothing() {
+        let empty = json!({
+            "task": "x", "wait": "", "steps": " ", "dirs": "", "scope": "", "import": "\n",
+        });
+        let read = given(empty).expect("fits");
+        let nothing = given(json!({ "task": "x" })).expect("fits");
+        assert_eq!(read.arguments, nothing.arguments);
     }
 
     /// What is wrong is named, with what would be right.
