@@ -53,13 +53,16 @@ async fn stdio(environment: Environment) -> Result<Exit, Failure> {
         give_back_start();
         app
     });
+    let entry = variables.text(MARK).map(str::to_owned);
+    let started_by = entry.clone();
     let server = Server::telling(opening, move |client| {
-        let entry = variables.text(MARK).map(str::to_owned);
+        let entry = entry.clone();
         let told = client_connected(&variables, &Introduction { entry, ..client });
         // Hosts keep one of us each, all day long, and many of them call nothing.
         give_back_start();
         told
     });
+    let server = server.started_by(started_by.as_deref());
     tokio::select! {
         ended = serve_stdio(&server, streams) => ended.map_err(|error| {
             Failure::new(Code::Internal, format!("the host cannot be heard: {error}"))

@@ -25,25 +25,44 @@ fn harmless() -> Call {
 }
 
 fn switched_on(script: Script) -> (Rig, Host) {
-    let rig = Rig::headless(script);
-    let set = rig
-        .openspace(&["config", "set", "mcp.approve_through", r#"["Test-Host"]"#])
-        .run();
-    assert_eq!(set.expect("it ends").code, Some(0));
+    let rig = switched_on_for(script, "Test-Host");
     let host = Host::start_in(&rig, &[], rig_environment(&rig));
     (rig, host)
 }
 
+fn switched_on_for(script: Script, name: &str) -> Rig {
+    let rig = Rig::headless(script);
+    let names = json!([name]).to_string();
+    let set = rig
+        .openspace(&["config", "set", "mcp.approve_through", &names])
+        .run();
+    assert_eq!(set.expect("it ends").code, Some(0));
+    rig
+}
+
 fn begin(host: &mut Host, capabilities: &Value) {
+    begin_as(host, "test-host", capabilities);
+}
+
+fn begin_as(host: &mut Host, name: &str, capabilities: &Value) {
     host.request(
         "initialize",
         json!({
             "protocolVersion": "2025-11-25",
             "capabilities": capabilities,
-            "clientInfo": { "name": "test-host", "version": "1" },
+            "clientInfo": { "name": name, "version": "1" },
         }),
     );
     host.tell("notifications/initialized", Value::Null);
+}
+
+/// How many questions the server put to the client.
+fn questions(host: &Host) -> usize {
+    let messages = host.messages();
+    let questions = messages
+        .iter()
+        .filter(|it| it["method"] == "elicitation/create");
+    questions.count()
 }
 
 /// The server's question to the client.
@@ -184,5 +203,70 @@ fn everything_else_is_asked_in_our_own_window() {
         .all(|it| it["method"] != "elicitation/create");
     assert!(never, "nobody switched it on");
     host.call("task_cancel", json!({ "task_id": told["task_id"] }));
+    end(host, rig);
+}
+
+/// A name that clients of several hosts have switches nothing on; the entry that started the server
+/// tells which host it is, whatever the client calls itself.
+#[test]
+fn a_host_is_known_by_its_entry_and_not_by_a_name_of_many() {
+    for (switched_on, entry, client, asks) in [
+        ("mcp", None, "mcp", 0),
+        ("nanobot", None, "mcp", 0),
+        ("nanobot", Some("nanobot"), "mcp", 1),
+        ("test-host", Some("nanobot"), "test-host", 0),
+    ] {
+        let rig = switched_on_for(wants(harmless()), switched_on);
+        let mut environment = rig_environment(&rig);
+        if let Some(entry) = entry {
+            environment.insert("OPENSPACE_HOST_ID".into(), entry.into());
+        }
+        let mut host = Host::start_in(&rig, &[], environment);
+        begin_as(&mut host, client, &json!({ "elicitation": {} }));
+        let arguments = json!({ "task": "write it", "wait_seconds": 20 });
+        let id = host.ask_tool("execute_task", &arguments);
+        let what = format!("{switched_on} {entry:?} {client}");
+        if asks == 1 {
+            let question = asked(&host);
+            let yes = json!({ "action": "accept", "content": { "answer": "allow" } });
+            let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": yes });
+            host.write(&answer.to_string());
+            assert_eq!(host.result(id)["status"], "success", "{what}");
+            let by = format!("host:{}", entry.unwrap_or_default());
+            assert_eq!(
+                answered_by(&rig),
+                [("allowed_once".to_owned(), Some(by))],
+                "{what}"
+            );
+        } else {
+            let told = host.result(id);
+            assert_eq!(told["status"], "needs_approval", "{what}: {told}");
+            host.call("task_cancel", json!({ "task_id": told["task_id"] }));
+        }
+        assert_eq!(questions(&host), asks, "{what}");
+        end(host, rig);
+    }
+}
+
+/// A host that was switched on answers for its own tasks, and not for those of another that it waits
+/// for.
+#[test]
+fn nobody_answers_for_the_tasks_of_another_host() {
+    let (rig, mut host) = switched_on(wants(harmless()));
+    let mut other = Host::start_in(&rig, &[], rig_environment(&rig));
+    begin_as(&mut other, "another-host", &json!({}));
+    let arguments = json!({ "task": "write it", "wait_seconds": 60 });
+    let told = other.call("execute_task", arguments);
+    assert_eq!(told["status"], "needs_approval", "{told}");
+    begin(&mut host, &json!({ "elicitation": {} }));
+    let waited = host.call(
+        "task_wait",
+        json!({ "task_id": told["task_id"], "wait_seconds": 5 }),
+    );
+    assert_eq!(waited["status"], "needs_approval", "{waited}");
+    assert_eq!(questions(&host), 0);
+    other.call("task_cancel", json!({ "task_id": told["task_id"] }));
+    other.close();
+    other.wait();
     end(host, rig);
 }

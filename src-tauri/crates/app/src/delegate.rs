@@ -1,12 +1,14 @@
 //! Tasks that another agent on this machine hands over, and what it is told about them.
 
+mod caller;
+
 use std::path::PathBuf;
 
 use openspace_agent::{Limits, Outcome, Reason};
-use openspace_store::{
-    Answer, Approval, Db, Decision, Enqueued, Run, RunFilter, RunStatus, TaskId,
-};
+use openspace_store::{Approval, Db, Enqueued, Run, RunFilter, RunStatus, TaskId};
 use serde_json::Value;
+
+pub use caller::HostCaller;
 
 use crate::{
     App, Code, Display, Failure, RunRequest, SpecAttendance, Words, failure::Result,
@@ -29,7 +31,7 @@ const FOLDER: &str = "OpenSpace";
 pub struct Delegation {
     /// What to do, in words.
     pub task: String,
-    /// The host, by the name it gives itself.
+    /// The host, as its caller is named.
     pub host: String,
     /// Folder to work in, absolute. It is the run's only after a person or a setting allowed it.
     pub workspace: Option<String>,
@@ -336,56 +338,6 @@ impl App {
         let state = self.task_state(task).await?;
         let by = origin(host);
         self.stop(&state.run.id, &by).await
-    }
-}
-
-impl App {
-    /// Whether this question may be put to the person through the host that handed the task over:
-    /// where a person switched that on for it, and never for what is risky or cannot be undone. It is
-    /// over the moment they switch it off, and where the settings cannot be read.
-    pub fn may_answer_through(&self, host: &str, approval: &Approval) -> bool {
-        if let Err(failure) = self.reload_settings() {
-            tracing::warn!(%failure, "nothing is answered through hosts");
-            return false;
-        }
-        let name = host_name(host);
-        let values = self.values();
-        let mut switched_on = values.mcp.approve_through.iter();
-        switched_on.any(|it| host_name(it) == name)
-            && approval.risk != "high"
-            && !approval.irreversible
-    }
-
-    /// Takes an answer that came through a host. True when this was the first answer. It holds for
-    /// this once and is recorded as the host's.
-    ///
-    /// # Errors
-    /// [`Code::Forbidden`] where it may not come from there, for whoever was started by a run, and
-    /// while another run moves the mouse.
-    pub async fn answer_through_host(
-        &self,
-        approval: &Approval,
-        decision: Decision,
-        host: &str,
-    ) -> Result<bool> {
-        self.refuse_runs("answer questions")?;
-        if !self.may_answer_through(host, approval) || decision == Decision::AllowForRun {
-            return Err(Failure::new(
-                Code::Forbidden,
-                "this is answered in the window of OpenSpace or in a terminal",
-            )
-            .hint("openspace approve"));
-        }
-        if decision != Decision::Deny {
-            self.refuse_while_controlled(Some(approval)).await?;
-        }
-        let answer = Answer {
-            decision,
-            edited: None,
-            note: None,
-        };
-        let by = origin(host);
-        self.answer(approval, answer, &by).await
     }
 }
 

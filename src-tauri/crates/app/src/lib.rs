@@ -49,7 +49,7 @@ pub use app::{App, Configuration, Flag, Surface, paths, refuse_runs};
 pub use catalogue::{Catalogue, Language};
 pub use control::{COUNTDOWN, DisplayLock, holders};
 pub use control_frame::{CONTROL_TITLE, ControlFrame};
-pub use delegate::{CallReport, Delegation, TaskReport, TaskState, host_name};
+pub use delegate::{CallReport, Delegation, HostCaller, TaskReport, TaskState, host_name};
 pub use display::MARKER;
 pub use doctor::{CHECKS, Check, Health};
 pub use export::Exported;

@@ -62,6 +62,11 @@ impl Host {
         places.filter_map(|place| place.on(machine)).collect()
     }
 
+    /// What its client calls itself, where no other does.
+    pub fn clients(&self) -> &'static [&'static str] {
+        self.clients
+    }
+
     /// A client that calls itself this is this host's, for all that is known.
     pub fn is_client(&self, name: &str) -> bool {
         self.clients

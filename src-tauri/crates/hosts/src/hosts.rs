@@ -122,6 +122,12 @@ impl Hosts {
     }
 }
 
+/// Clients of several hosts call themselves this, so that it tells nothing.
+pub fn is_shared_name(client: &str) -> bool {
+    let mut shared = crate::table::SHARED_NAMES.iter();
+    client.trim().is_empty() || shared.any(|name| name.eq_ignore_ascii_case(client.trim()))
+}
+
 /// The host of that name in the table.
 ///
 /// # Errors

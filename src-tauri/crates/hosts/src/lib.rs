@@ -40,7 +40,7 @@ pub use entry::{Launch, MARK, NAME};
 pub use error::Error;
 pub use file::real::real;
 pub use host::{Host, Passes};
-pub use hosts::{Hosts, find};
+pub use hosts::{Hosts, find, is_shared_name};
 pub use launcher::Launcher;
 pub use machine::{Machine, Place, Platform};
 pub use plan::{Done, Kind, Options, Plan};

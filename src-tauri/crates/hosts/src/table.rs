@@ -43,6 +43,18 @@ pub(crate) const USUAL: Host = Host {
     skills: &[],
 };
 
+/// What clients of several hosts call themselves: what libraries call whoever names none, and programs
+/// that come as two hosts.
+pub(crate) const SHARED_NAMES: [&str; 7] = [
+    "mcp",
+    "mcp-client",
+    "rmcp",
+    "client",
+    "example-client",
+    "cline",
+    "unknown",
+];
+
 const STDIO: &[(&str, Fixed)] = &[("type", Fixed::Text("stdio"))];
 
 const VS_CODE: Host = Host {

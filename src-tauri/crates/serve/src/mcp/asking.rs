@@ -3,7 +3,7 @@
 //! Only where a person switched that on for the host, only for what is harmless and can be undone, and
 //! for this once: nothing that a host says makes a rule. The core checks all of that once more.
 
-use openspace_app::{App, Approval, Decision, Failure, TaskState};
+use openspace_app::{App, Approval, Decision, Failure, HostCaller, TaskState};
 use rmcp::{
     RoleServer,
     model::{ElicitRequest, ElicitRequestParams, InputRequest, InputRequests, InputResponses},
@@ -39,9 +39,9 @@ pub(super) fn dialect(context: &RequestContext<RoleServer>) -> Option<Dialect> {
 }
 
 /// The open questions of a task that may be put through this host.
-pub(super) fn askable<'a>(app: &App, host: &str, state: &'a TaskState) -> Vec<&'a Approval> {
+pub(super) fn askable<'a>(app: &App, host: &HostCaller, state: &'a TaskState) -> Vec<&'a Approval> {
     let open = state.questions.iter();
-    open.filter(|question| app.may_answer_through(host, question))
+    open.filter(|question| app.may_answer_through(host, &state.run, question))
         .collect()
 }
 
@@ -92,7 +92,12 @@ fn decision(answer: &Value) -> Option<Decision> {
 }
 
 /// Puts a question to the client during a call, and takes its answer.
-pub(super) async fn ask(app: &App, peer: &Peer<RoleServer>, host: &str, question: &Approval) {
+pub(super) async fn ask(
+    app: &App,
+    peer: &Peer<RoleServer>,
+    host: &HostCaller,
+    question: &Approval,
+) {
     let Some(form) = form(app, question) else {
         return;
     };
@@ -115,7 +120,7 @@ pub(super) async fn ask(app: &App, peer: &Peer<RoleServer>, host: &str, question
 /// over.
 pub(super) async fn take(
     app: &App,
-    host: &str,
+    host: &HostCaller,
     state: &TaskState,
     answers: &InputResponses,
 ) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, pin::Pin, sync::Arc, time::Duration};
 
-use openspace_app::{App, ApprovalId, Code, Delegation, Failure, RunStatus, TaskState};
+use openspace_app::{App, ApprovalId, Code, Delegation, Failure, HostCaller, RunStatus, TaskState};
 use rmcp::{
     RoleServer,
     model::{CallToolRequestParams, CallToolResponse, CallToolResult, InputRequiredResult},
@@ -65,7 +65,7 @@ pub(super) struct Call<'a> {
     pub(super) app: &'a Arc<App>,
     pub(super) context: &'a RequestContext<RoleServer>,
     pub(super) answering: Answering,
-    pub(super) host: String,
+    pub(super) host: HostCaller,
     /// Questions that were put through the client in this call.
     pub(super) asked: HashSet<ApprovalId>,
 }
@@ -147,7 +147,7 @@ impl Call<'_> {
             let earlier = arguments.task_id.clone();
             let delegation = Delegation {
                 task: arguments.task,
-                host: self.host.clone(),
+                host: self.host.name.clone(),
                 workspace: arguments.workspace_dir,
                 max_steps: arguments.max_iterations,
                 idempotency_key: arguments.idempotency_key,
@@ -191,7 +191,7 @@ impl Call<'_> {
             && begun
             && self.answering.why().await == Cancelled::Wanted
         {
-            self.app.cancel_task(task, &self.host).await?;
+            self.app.cancel_task(task, &self.host.name).await?;
         }
         self.waited(waited, notes).await
     }
@@ -244,7 +244,9 @@ impl Call<'_> {
 
     async fn task_cancel(&self, request: CallToolRequestParams) -> Result<CallToolResult, Failure> {
         let (arguments, notes) = self.read::<OneTask>(request)?;
-        self.app.cancel_task(&arguments.task_id, &self.host).await?;
+        self.app
+            .cancel_task(&arguments.task_id, &self.host.name)
+            .await?;
         let state = self.app.task_state(&arguments.task_id).await?;
         self.report(&state, false, &notes).await
     }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use openspace_app::{App, Approval, ApprovalId, Code, Failure, hosts::Introduction};
+use openspace_app::{App, Approval, ApprovalId, Code, Failure, HostCaller, hosts::Introduction};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -40,6 +40,8 @@ const REMEMBERED: usize = 1_000;
 pub struct Server {
     pub(super) shared: Arc<Shared>,
     pub(super) cancellations: Cancellations,
+    /// The host whose entry started this, as the entry says.
+    entry: Option<Arc<str>>,
 }
 
 /// What all connections of a process share.
@@ -89,6 +91,16 @@ impl Server {
                 introduced,
             }),
             cancellations: Cancellations::default(),
+            entry: None,
+        }
+    }
+
+    /// The same, started by the entry of this host.
+    #[must_use]
+    pub fn started_by(self, entry: Option<&str>) -> Self {
+        Self {
+            entry: entry.map(Into::into),
+            ..self
         }
     }
 
@@ -97,6 +109,7 @@ impl Server {
         Self {
             shared: Arc::clone(&self.shared),
             cancellations: Cancellations::default(),
+            entry: self.entry.clone(),
         }
     }
 
@@ -111,22 +124,24 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, Failure> {
         let answering = self.cancellations.begin(context.id.clone());
+        let app = self.shared.opening.app().await?;
         let mut call = Call {
             server: self,
-            app: self.shared.opening.app().await?,
+            app,
             context,
             answering,
-            host: host(context),
+            host: self.caller(app, context),
             asked: HashSet::new(),
         };
         call.answer(request).await
     }
-}
 
-/// What the client calls itself.
-fn host(context: &RequestContext<RoleServer>) -> String {
-    let client = context.client_info();
-    client.map(|client| client.name).unwrap_or_default()
+    /// Who calls.
+    fn caller(&self, app: &App, context: &RequestContext<RoleServer>) -> HostCaller {
+        let client = context.client_info();
+        let name = client.map(|client| client.name).unwrap_or_default();
+        app.host_caller(self.entry.as_deref(), &name)
+    }
 }
 
 /// The library never answers a request whose handler panics, and the client would wait for ever.
@@ -206,7 +221,12 @@ impl ServerHandler for Server {
             let app = self.shared.opening.app().await?;
             let report = app.task_report(&request.task_id).await?;
             let can_ask = asking::dialect(&context).is_some();
-            Ok(tasks::detail(app, &report, &host(&context), can_ask))
+            Ok(tasks::detail(
+                app,
+                &report,
+                &self.caller(app, &context),
+                can_ask,
+            ))
         });
         found.await.map_err(|failure| tasks::error(&failure))
     }
@@ -219,7 +239,8 @@ impl ServerHandler for Server {
         let taken = caught(async {
             let app = self.shared.opening.app().await?;
             let state = app.task_state(&request.task_id).await?;
-            asking::take(app, &host(&context), &state, &request.input_responses).await
+            let caller = self.caller(app, &context);
+            asking::take(app, &caller, &state, &request.input_responses).await
         });
         taken.await.map_err(|failure| tasks::error(&failure))
     }
@@ -236,7 +257,8 @@ impl ServerHandler for Server {
             if state.run.status.is_final() {
                 return Ok(());
             }
-            app.cancel_task(&request.task_id, &host(&context)).await
+            let caller = self.caller(app, &context);
+            app.cancel_task(&request.task_id, &caller.name).await
         });
         stopped.await.map_err(|failure| tasks::error(&failure))
     }

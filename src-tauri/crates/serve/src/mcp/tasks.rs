@@ -1,7 +1,7 @@
 //! The same tasks for clients that know the tasks extension: a handle at once, and the state when
 //! they ask. Nothing is kept here; the store is what remembers.
 
-use openspace_app::{App, Failure, RunStatus, TaskReport, TaskState};
+use openspace_app::{App, Failure, HostCaller, RunStatus, TaskReport, TaskState};
 use rmcp::{
     ErrorData,
     model::{
@@ -21,7 +21,12 @@ pub(super) fn handle(app: &App, state: &TaskState) -> CreateTaskResult {
 }
 
 /// Where a task stands. `ask` says that the client can put the run's questions to the person.
-pub(super) fn detail(app: &App, report: &TaskReport, host: &str, ask: bool) -> GetTaskResult {
+pub(super) fn detail(
+    app: &App,
+    report: &TaskReport,
+    host: &HostCaller,
+    ask: bool,
+) -> GetTaskResult {
     let state = &report.state;
     let payload = match state.run.status {
         RunStatus::Queued
