@@ -270,3 +270,28 @@ fn nobody_answers_for_the_tasks_of_another_host() {
     other.wait();
     end(host, rig);
 }
+
+/// A call that returned while the person still reads leaves the question open; the next call waits for
+/// that one instead of asking again.
+#[test]
+fn a_question_that_is_still_open_is_not_put_again() {
+    let (rig, mut host) = switched_on(wants(harmless()));
+    begin(&mut host, &json!({ "elicitation": {} }));
+    let id = host.ask_tool(
+        "execute_task",
+        &json!({ "task": "write it", "wait_seconds": 8 }),
+    );
+    let question = asked(&host);
+    let told = host.result(id);
+    assert_eq!(told["status"], "needs_approval", "{told}");
+    let task = &told["task_id"];
+    let short = json!({ "task_id": task, "wait_seconds": 2 });
+    assert_eq!(host.call("task_wait", short)["status"], "needs_approval");
+    let id = host.ask_tool("task_wait", &json!({ "task_id": task, "wait_seconds": 60 }));
+    let yes = json!({ "action": "accept", "content": { "answer": "allow" } });
+    let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": yes });
+    host.write(&answer.to_string());
+    assert_eq!(host.result(id)["status"], "success");
+    assert_eq!(questions(&host), 1);
+    end(host, rig);
+}

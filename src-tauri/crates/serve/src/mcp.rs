@@ -14,6 +14,7 @@ mod cancellations;
 pub mod conformance;
 mod http;
 mod introduced;
+mod open_questions;
 mod opening;
 mod progress;
 mod reply;

@@ -3,7 +3,7 @@
 //! Only where a person switched that on for the host, only for what is harmless and can be undone, and
 //! for this once: nothing that a host says makes a rule. The core checks all of that once more.
 
-use openspace_app::{App, Approval, Decision, Failure, HostCaller, TaskState};
+use openspace_app::{App, Approval, ApprovalState, Decision, Failure, HostCaller, TaskState};
 use rmcp::{
     RoleServer,
     model::{ElicitRequest, ElicitRequestParams, InputRequest, InputRequests, InputResponses},
@@ -101,6 +101,12 @@ pub(super) async fn ask(
     let Some(form) = form(app, question) else {
         return;
     };
+    // Whoever looked at the run before the answer to an earlier form came does not know of it.
+    let id = question.id.clone();
+    let now = app.store.read(move |db| db.approvals().get(&id)).await;
+    if now.is_ok_and(|now| now.state != ApprovalState::Open) {
+        return;
+    }
     let answer = match peer.create_elicitation(form).await {
         Ok(answer) => serde_json::to_value(answer).unwrap_or_default(),
         Err(error) => {

@@ -57,7 +57,10 @@ enum Waited {
 }
 
 /// A question on its way through the client.
-type Asking = Pin<Box<dyn Future<Output = ()> + Send>>;
+struct Asking {
+    question: ApprovalId,
+    answered: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
 
 /// One call being answered.
 pub(super) struct Call<'a> {
@@ -272,7 +275,10 @@ impl Call<'_> {
         let mut progress = Progress::new(self.context);
         let dialect = asking::dialect(self.context);
         let mut asking: Option<Asking> = None;
-        let waited = loop {
+        loop {
+            // Answered elsewhere, nobody waits for the form any more.
+            let is_open = |asked: &Asking| state.questions.iter().any(|it| it.id == asked.question);
+            asking = asking.filter(is_open);
             if state.run.status == RunStatus::NeedsApproval && asking.is_none() {
                 match dialect.filter(|_| !self.askable(&state).is_empty()) {
                     Some(Dialect::Again) => return Ok(Waited::Asks(state)),
@@ -281,7 +287,7 @@ impl Call<'_> {
                 }
             }
             if asking.is_none() && self.is_settled(&state) {
-                break Waited::At(state);
+                return Ok(Waited::At(state));
             }
             progress.at(self.app, &state);
             let look = loop {
@@ -299,14 +305,9 @@ impl Call<'_> {
             };
             state = self.app.task_state(task).await?;
             if !look {
-                break Waited::At(state);
+                return Ok(Waited::At(state));
             }
-        };
-        if let Some(asking) = asking {
-            // The person may still be reading; their answer counts whenever it comes.
-            tokio::spawn(asking);
         }
-        Ok(waited)
     }
 
     /// Questions that the client may put to the person and has not been given in this call.
@@ -316,15 +317,20 @@ impl Call<'_> {
         questions
     }
 
-    /// Puts the first question through the client.
+    /// Puts the first question through the client, unless that shows it already.
     fn ask(&mut self, state: &TaskState) -> Option<Asking> {
         let question = (*self.askable(state).first()?).clone();
         self.asked.insert(question.id.clone());
         let (app, host) = (Arc::clone(self.app), self.host.clone());
         let peer = self.context.peer.clone();
-        Some(Box::pin(async move {
+        let id = question.id.clone();
+        let asking = async move {
             asking::ask(&app, &peer, &host, &question).await;
-        }))
+        };
+        Some(Asking {
+            answered: Box::pin(self.server.questions.put(&id, asking)),
+            question: id,
+        })
     }
 
     fn is_settled(&self, state: &TaskState) -> bool {
@@ -337,7 +343,7 @@ impl Call<'_> {
 
 async fn until_answered(asking: &mut Option<Asking>) {
     match asking {
-        Some(asking) => asking.await,
+        Some(asking) => asking.answered.as_mut().await,
         None => std::future::pending().await,
     }
 }

@@ -25,6 +25,7 @@ use super::{
     call::Call,
     cancellations::Cancellations,
     introduced::Introduced,
+    open_questions::OpenQuestions,
     opening::Opening,
     reply, tasks,
     tools::{INSTRUCTIONS, Tools},
@@ -40,6 +41,7 @@ const REMEMBERED: usize = 1_000;
 pub struct Server {
     pub(super) shared: Arc<Shared>,
     pub(super) cancellations: Cancellations,
+    pub(super) questions: OpenQuestions,
     /// The host whose entry started this, as the entry says.
     entry: Option<Arc<str>>,
 }
@@ -91,6 +93,7 @@ impl Server {
                 introduced,
             }),
             cancellations: Cancellations::default(),
+            questions: OpenQuestions::default(),
             entry: None,
         }
     }
@@ -104,11 +107,13 @@ impl Server {
         }
     }
 
-    /// The same server for another connection, whose requests have numbers of their own.
+    /// The same server for another connection, whose requests have numbers of their own, and whose
+    /// client shows questions of its own.
     pub fn connection(&self) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
             cancellations: Cancellations::default(),
+            questions: OpenQuestions::default(),
             entry: self.entry.clone(),
         }
     }
