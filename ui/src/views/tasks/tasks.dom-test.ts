@@ -12,6 +12,8 @@ import { commands } from "../../lib/state/commands.svelte";
 import { program } from "../../lib/state/program.svelte";
 import { runs, UNDO } from "../../lib/state/runs.svelte";
 import { deleteRun } from "./actions";
+// Loaded when it is wanted; here beforehand, so that no test waits for it.
+import "./StopDialog.svelte";
 import TasksView from "./TasksView.svelte";
 
 const user = userEvent.setup();
@@ -122,6 +124,71 @@ describe("the list of runs", () => {
     fail = false;
     await user.click(screen.getByRole("button", { name: "Try again" }));
     await waitFor(() => expect(screen.queryByRole("alert")).toBeNull());
+  });
+});
+
+describe("the keys of the list", () => {
+  const going = (id: string, createdAt: number, more: Partial<RunSummary> = {}) =>
+    summary({ id, text: `Task ${id}`, status: "running", going: true, createdAt, ...more });
+  const [a, b, c] = [going("a", 2_000), going("b", 1_000), going("c", 3_000)];
+
+  beforeEach(() => addEventListener("keydown", commands.onkeydown));
+  afterEach(() => removeEventListener("keydown", commands.onkeydown));
+
+  const focused = (id: string) =>
+    waitFor(() => expect(document.activeElement?.getAttribute("href")).toBe(`#/runs/${id}`));
+
+  /** A run that is queued above moves the rows, not what was selected. */
+  it("mean the run that was selected", async () => {
+    await show([a, b], { run_stop: () => ({}), runs_get: () => ({ runs: [a], cursor: 1 }) });
+    await user.keyboard("j");
+    await focused("a");
+    runs.list = [c, a, b];
+    await screen.findByRole("link", { name: "Task c" });
+    await user.keyboard(".");
+    expect(backend.requests("run_stop")).toEqual([{ run: "a" }]);
+    await user.keyboard("j");
+    await focused("b");
+    await user.keyboard("kk");
+    await focused("c");
+  });
+
+  /** When it is gone they go on where it was. */
+  it("go on where the run was", async () => {
+    await show([c, a, b]);
+    await user.keyboard("j");
+    await focused("c");
+    await user.keyboard("j");
+    await focused("a");
+    runs.leave("a");
+    await waitFor(() => expect(screen.queryByRole("link", { name: "Task a" })).toBeNull());
+    await user.keyboard(".");
+    expect(backend.requests("run_stop")).toEqual([]);
+    await user.keyboard("j");
+    await focused("b");
+    runs.keep("a");
+  });
+
+  /** What moves the mouse is stopped after a second thought, and not when the key was a slip. */
+  it("ask before they stop what is in control", async () => {
+    const acting = { ...a, inControl: true };
+    await show([acting], { run_stop: () => ({}), runs_get: () => ({ runs: [acting], cursor: 1 }) });
+    await user.keyboard("j");
+    await focused("a");
+    await user.keyboard(".");
+    const dialog = await screen.findByRole("dialog", { name: "Stop Task a" });
+    expect(await violations()).toEqual([]);
+    await user.click(within(dialog).getByRole("button", { name: "Cancel" }));
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+    expect(backend.requests("run_stop")).toEqual([]);
+    await focused("a");
+    await user.keyboard(".");
+    await screen.findByRole("dialog");
+    const button = screen.getByRole("button", { name: "Stop" });
+    await waitFor(() => expect(document.activeElement).toBe(button));
+    await user.keyboard("{Enter}");
+    expect(backend.requests("run_stop")).toEqual([{ run: "a" }]);
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
   });
 });
 
