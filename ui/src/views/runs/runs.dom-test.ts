@@ -109,6 +109,57 @@ describe("a run that ended", () => {
   });
 });
 
+describe("the next thing", () => {
+  const shaped = (model: string) =>
+    detail({
+      spec: {
+        model,
+        backends: ["shell"],
+        workspace: "/home/ana/work",
+        preset: "ask-always",
+        allow: ["read:/home/ana/letters"],
+        display: "private",
+        monitor: "DP-1",
+        attachments: ["/home/ana/a.png"],
+      },
+      limits: { steps: 20, minutes: null, tokens: null, dollars: null },
+    });
+
+  async function ask(run: RunDetail) {
+    await show(() => run, { run_start: () => ({ run: "next", task: "t", session: "s" }) });
+    const field = screen.getByRole("textbox", { name: /Ask for the next thing/ });
+    await user.type(field, "Now the totals{Enter}");
+    await waitFor(() => expect(location.hash).toBe("#/runs/next"));
+    return backend.requests("run_start");
+  }
+
+  /** It is done under the conditions of this run; what was granted and attached was for this one. */
+  it("is asked for under the same conditions", async () => {
+    expect(await ask(shaped("openai/x"))).toEqual([
+      {
+        task: "Now the totals",
+        session: "s",
+        model: "openai/x",
+        backends: ["shell"],
+        workspace: "/home/ana/work",
+        preset: "ask-always",
+        display: "private",
+        monitor: "DP-1",
+        limits: { steps: 20, minutes: null, tokens: null, dollars: null },
+        allow: [],
+        attachments: [],
+      },
+    ]);
+  });
+
+  /** The recorded demo can do nothing else: a model does what comes next. */
+  it("is done by a model after the demo", async () => {
+    const [request] = await ask(shaped("recorded/demo"));
+    expect(request).not.toHaveProperty("model");
+    expect(request?.preset).toBe("ask-always");
+  });
+});
+
 describe("a run that goes", () => {
   const part = (until: number) => () => detail({ run: GOING, events: EVENTS.slice(0, until) });
 
