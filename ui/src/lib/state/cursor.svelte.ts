@@ -5,6 +5,8 @@ import { firstOf, moments, otherFrame, otherStep, type Moment } from "../run/mom
 export class Cursor {
   /** The chosen moment; none follows the run. */
   chosen: number | null = $state(null);
+  /** How often somebody wanted to follow it. */
+  followed = $state(0);
   side: "before" | "after" = $state("after");
   zoom: "fit" | "real" = $state("fit");
 
@@ -36,6 +38,7 @@ export class Cursor {
 
   follow(): void {
     this.chosen = null;
+    this.followed += 1;
     this.side = "after";
   }
 

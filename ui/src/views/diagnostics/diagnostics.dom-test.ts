@@ -1,5 +1,5 @@
 import { fireEvent, render, screen, waitFor, within } from "@testing-library/svelte";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { violations } from "../../../tests/axe";
 import { failure, FakeBackend } from "../../../tests/fake-backend";
 import { appState } from "../../../tests/samples";
@@ -7,6 +7,7 @@ import { useBackend } from "../../lib/api";
 import { CallFailed } from "../../lib/backend/backend";
 import { program } from "../../lib/state/program.svelte";
 import DiagnosticsView from "./DiagnosticsView.svelte";
+import LogViewer from "./LogViewer.svelte";
 import type { Finding } from "./checks.svelte";
 
 function finding(over: Partial<Finding>): Finding {
@@ -104,4 +105,42 @@ describe("graphics", () => {
     expect(restarted).toBe(1);
     expect(screen.getAllByText(/start the app again/)).toHaveLength(1);
   });
+});
+
+/** Followed logs stay at their end, unless somebody scrolled away to read. */
+it("follows the logs only while nobody reads", async () => {
+  const entry = (text: string) => ({
+    time: "2026-11-30T10:00:00.000Z",
+    level: "info" as const,
+    source: "core",
+    text,
+  });
+  let entries = [entry("one")];
+  backend.answers.logs_read = () => ({ sources: ["core"], entries, more: false });
+  const scrolled = vi.spyOn(Element.prototype, "scrollTo").mockImplementation(() => undefined);
+  vi.useFakeTimers({ shouldAdvanceTime: true });
+  try {
+    render(LogViewer);
+    const list = await screen.findByRole("list", { name: "Logs" });
+    Object.defineProperties(list, { scrollHeight: { value: 900 }, clientHeight: { value: 400 } });
+    const grow = async (text: string) => {
+      entries = [...entries, entry(text)];
+      await vi.advanceTimersByTimeAsync(1_100);
+      await screen.findByText(text);
+    };
+    await fireEvent.click(screen.getByRole("switch", { name: "Follow" }));
+    await waitFor(() => expect(scrolled).toHaveBeenCalledTimes(1));
+    list.scrollTop = 500;
+    await grow("two");
+    expect(scrolled).toHaveBeenCalledTimes(2);
+    list.scrollTop = 100;
+    await grow("three");
+    expect(scrolled).toHaveBeenCalledTimes(2);
+    list.scrollTop = 500;
+    await grow("four");
+    expect(scrolled).toHaveBeenCalledTimes(3);
+  } finally {
+    vi.useRealTimers();
+    scrolled.mockRestore();
+  }
 });

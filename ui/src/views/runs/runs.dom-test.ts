@@ -1,4 +1,4 @@
-import { render, screen, waitFor, within } from "@testing-library/svelte";
+import { fireEvent, render, screen, waitFor, within } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { violations } from "../../../tests/axe";
@@ -269,6 +269,69 @@ describe("a run that goes", () => {
       { run: RUN, command: "hand_back", text: "logged in" },
     ]);
     expect(await violations()).toEqual([]);
+  });
+});
+
+describe("a long run", () => {
+  const said = (from: number, to: number): StoredEvent[] =>
+    Array.from({ length: to - from + 1 }, (_, index) => ({
+      id: from + index,
+      topic: "run",
+      key: RUN,
+      seq: from + index,
+      at: 1_000 * (from + index),
+      kind: "step.text",
+      v: 1,
+      payload: { step: from + index, text: `Step number ${from + index}` },
+    }));
+  const list = () => screen.getByRole("list", { name: "Steps" });
+  /** Where the list ends; jsdom lays nothing out, every row is 56 high and the list 600. */
+  const end = (steps: number) => steps * 56 - 600;
+  /** What a person does once the list has come to rest. */
+  const scroll = async (to: number) => {
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    list().scrollTop = to;
+    await fireEvent.scroll(list());
+    await waitFor(() => expect(list().scrollTop).toBe(to));
+  };
+
+  beforeEach(() => {
+    const moved = function (this: Element, to?: ScrollToOptions | number) {
+      if (typeof to !== "object") return;
+      this.scrollTop = to.top ?? this.scrollTop;
+      this.dispatchEvent(new Event("scroll"));
+    };
+    vi.spyOn(Element.prototype, "scrollTo").mockImplementation(moved);
+    Element.prototype.scrollBy = () => undefined;
+  });
+  afterEach(() => vi.restoreAllMocks());
+
+  /** It is followed at its end; who scrolls away to read stays there until Live is pressed. */
+  it("is followed only while nobody reads", async () => {
+    await show(() => detail({ run: GOING, events: said(1, 40) }));
+    await waitFor(() => expect(list().scrollTop).toBe(end(40)));
+    backend.tell(...said(41, 41));
+    await waitFor(() => expect(list().scrollTop).toBe(end(41)));
+    await scroll(300);
+    backend.tell(...said(42, 42));
+    await screen.findByRole("heading", { name: "Step 42" });
+    expect(list().scrollTop).toBe(300);
+    await user.click(screen.getByRole("button", { name: "Live" }));
+    await waitFor(() => expect(list().scrollTop).toBe(end(42)));
+  });
+
+  /** What was chosen is shown once: further events do not take the list back to it. */
+  it("stays where it is scrolled", async () => {
+    await show(() => detail({ run: GOING, events: said(1, 40) }));
+    await waitFor(() => expect(list().scrollTop).toBe(end(40)));
+    const axis = screen.getByRole("slider");
+    axis.focus();
+    await user.keyboard("{Home}");
+    await waitFor(() => expect(list().scrollTop).toBe(0));
+    await scroll(1_000);
+    backend.tell(...said(41, 41));
+    await waitFor(() => expect(axis.getAttribute("aria-valuemax")).toBe("41"));
+    expect(list().scrollTop).toBe(1_000);
   });
 });
 
