@@ -56,7 +56,8 @@ function leave(address) {
 }
 
 async function handOver() {
-  const task = part("task").value.trim();
+  const written = part("task").value;
+  const task = written.trim();
   if (task === "" || busy) return;
   busy = true;
   part("keys").textContent = texts.starting;
@@ -72,7 +73,8 @@ async function handOver() {
     }
     await invoke("rpc", { name: "run_start", request });
     key = crypto.randomUUID();
-    part("task").value = "";
+    // What was typed meanwhile is the next task.
+    if (part("task").value === written) part("task").value = "";
     leave();
   } catch (failure) {
     tell([failure?.message ?? String(failure), failure?.hint].filter(Boolean).join("\n"));

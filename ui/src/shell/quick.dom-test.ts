@@ -79,6 +79,17 @@ describe("the quick window", () => {
     expect(keys[3]).not.toBe(keys[0]);
   });
 
+  /** What is typed while a task is on its way is the next one. */
+  it("keeps what is typed meanwhile", async () => {
+    const page = opened();
+    type("Tidy up");
+    press("Enter");
+    type("Tidy up, and then");
+    await waitFor(() => expect(asked(page)).toHaveLength(3));
+    expect(asked(page)[1]?.[1].request).toMatchObject({ task: "Tidy up" });
+    expect(field().value).toBe("Tidy up, and then");
+  });
+
   /** A new line, a half-written character and an empty field start nothing. */
   it("does not start by mistake", () => {
     const page = opened();

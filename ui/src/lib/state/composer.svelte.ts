@@ -155,7 +155,12 @@ class Composer {
       const { run } = await rpc("run_start", request);
       this.#key = crypto.randomUUID();
       this.refused = [];
-      this.changed({ task: "", attachments: [] });
+      // What was written or attached meanwhile is the next task.
+      const { task, attachments } = this.draft;
+      this.changed({
+        task: task === request.task ? "" : task,
+        attachments: attachments.filter((path) => !request.attachments.includes(path)),
+      });
       return run;
     } catch (thrown) {
       this.failure = failureOf(thrown);

@@ -10,7 +10,9 @@ import { approvals } from "../../lib/state/approvals.svelte";
 import { commands } from "../../lib/state/commands.svelte";
 import { events } from "../../lib/state/events.svelte";
 import { runs } from "../../lib/state/runs.svelte";
-// Loaded when it is wanted; here beforehand, so that no test waits for it.
+import { unsent } from "../../lib/state/unsent.svelte";
+// Loaded when they are wanted; here beforehand, so that no test waits for it.
+import "./EndCard.svelte";
 import "./ExportDialog.svelte";
 import RunView from "./RunView.svelte";
 
@@ -39,6 +41,7 @@ async function show(answer: () => RunDetail, more: FakeBackend["answers"] = {}) 
 beforeEach(() => {
   runs.list = [];
   approvals.open = [];
+  unsent[RUN] = "";
 });
 afterEach(() => {
   stop?.();
@@ -251,6 +254,32 @@ describe("a run that goes", () => {
     await user.click(screen.getByRole("button", { name: "Start" }));
     const started = backend.requests("run_start")[0];
     expect(started).toMatchObject({ task: "Also bold", session: summary({}).session });
+  });
+
+  /** What is written while a message is on its way is the next one. */
+  it("keeps what is written meanwhile", async () => {
+    let sent: (() => void) | undefined;
+    await show(part(34), {
+      run_command: () => new Promise((resolve) => (sent = () => resolve({}))) as never,
+    });
+    const field = screen.getByRole<HTMLTextAreaElement>("textbox", { name: /Say something/ });
+    await user.type(field, "Hello{Enter}");
+    await user.type(field, " and more");
+    sent?.();
+    await waitFor(() =>
+      expect(screen.getByRole("button", { name: "Send" }).hasAttribute("aria-busy")).toBe(false),
+    );
+    expect(field.value).toBe("Hello and more");
+  });
+
+  /** Who looks at another page finds the half-written message again, at the run it is for. */
+  it("keeps what is half written", async () => {
+    const { unmount } = await show(part(34));
+    const field = () => screen.getByRole<HTMLTextAreaElement>("textbox", { name: /Say/ });
+    await user.type(field(), "Use Oct");
+    unmount();
+    await show(part(34));
+    expect(field().value).toBe("Use Oct");
   });
 
   /** While the person drives, handing back takes a note along. */

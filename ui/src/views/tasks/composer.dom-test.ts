@@ -175,6 +175,23 @@ describe("an at sign", () => {
   });
 });
 
+/** What is written while a run is being started is the next task. */
+it("keeps what is written meanwhile", async () => {
+  let looked: (() => void) | undefined;
+  await show({
+    run_preflight: () =>
+      new Promise((resolve) => (looked = () => resolve({ problems: [] }))) as never,
+  });
+  await user.type(field(), "Count files{Enter}");
+  await user.type(field(), " and folders");
+  composer.attach(["/home/ana/more.txt"]);
+  looked?.();
+  await waitFor(() => expect(started).toEqual(["r"]));
+  expect(backend.requests("run_start")[0]).toMatchObject({ task: "Count files", attachments: [] });
+  expect(field().value).toBe("Count files and folders");
+  expect(composer.draft.attachments).toEqual(["/home/ana/more.txt"]);
+});
+
 /** A file as the clipboard or the file manager hands it over. */
 function file(name: string, type: string, bytes: number | Uint8Array<ArrayBuffer>): File {
   const made = new File([typeof bytes === "number" ? "x" : bytes], name, { type });
