@@ -1,4 +1,4 @@
-import { render, screen, waitFor } from "@testing-library/svelte";
+import { fireEvent, render, screen, waitFor } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
 import { createRawSnippet, type Component } from "svelte";
 import { beforeEach, describe, expect, it, vi } from "vitest";
@@ -181,6 +181,28 @@ describe("what they do", () => {
     if (close) await user.click(close);
     expect(screen.queryByText("two")).toBeNull();
     toasts.list.forEach((toast) => toasts.close(toast.id));
+  });
+
+  /** While one is held its time rests; afterwards it has what was left of it, and its end is told once. */
+  it("notes can be held", async () => {
+    vi.useFakeTimers();
+    const ended = vi.fn();
+    render(Toasts);
+    const region = screen.getByRole("region", { name: "Notes" });
+    toasts.show("long", { for: 10_000, onend: ended });
+    await vi.advanceTimersByTimeAsync(9_000);
+    await fireEvent.pointerEnter(region);
+    toasts.show("new");
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(toasts.list.map(({ text }) => text)).toEqual(["long", "new"]);
+    expect(ended).not.toHaveBeenCalled();
+    await fireEvent.pointerLeave(region);
+    await vi.advanceTimersByTimeAsync(1_001);
+    expect(toasts.list.map(({ text }) => text)).toEqual(["new"]);
+    await vi.advanceTimersByTimeAsync(5_000);
+    vi.useRealTimers();
+    expect(toasts.list).toEqual([]);
+    expect(ended).toHaveBeenCalledOnce();
   });
 
   /** Marks lie in the pixels of the picture as it was sent, whatever its own size is. */

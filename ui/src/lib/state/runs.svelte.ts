@@ -47,7 +47,6 @@ class Runs {
   readonly waiting = $derived(this.list.filter((run) => needsPerson(run.status)));
   readonly inControl = $derived(this.list.find((run) => run.inControl) ?? null);
 
-  readonly #deletions = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #changed = new Set<string>();
   /** The oldest run of the pages so far; the list may know single ones that are older. */
   #last: string | undefined;
@@ -147,29 +146,23 @@ class Runs {
     this.#timer ??= setTimeout(() => void this.#refresh(), GATHER);
   }
 
-  /** Hides a run that is to be deleted; the core is told when the time to undo is over. */
+  /** Hides a run that is to be deleted once that can no longer be undone. */
   leave(id: string): void {
     this.leaving = new Set([...this.leaving, id]);
-    this.#deletions.set(
-      id,
-      setTimeout(() => void this.#delete(id), UNDO),
-    );
   }
 
   /** Takes a deletion back. */
   keep(id: string): void {
-    clearTimeout(this.#deletions.get(id));
-    this.#deletions.delete(id);
     this.leaving = new Set([...this.leaving].filter((other) => other !== id));
   }
 
-  async #delete(id: string): Promise<void> {
+  /** Deletes a run that was hidden for it; it is there again when that fails. */
+  async delete(id: string): Promise<void> {
+    if (!this.leaving.has(id)) return;
     try {
       await rpc("run_delete", { run: id });
       this.list = this.list.filter((run) => run.id !== id);
       this.found = this.found.filter((run) => run.id !== id);
-    } catch (thrown) {
-      this.failure = failureOf(thrown);
     } finally {
       this.keep(id);
     }

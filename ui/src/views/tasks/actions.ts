@@ -56,11 +56,12 @@ export function copyPrompt(run: RunSummary): Promise<void> {
   });
 }
 
-/** Deletes a run with its pictures, unless that is undone within ten seconds. */
+/** Deletes a run with its pictures, unless that is undone while the note about it is there. */
 export function deleteRun(run: RunSummary): void {
   runs.leave(run.id);
   toasts.show(t("ui.run.deleted"), {
     for: UNDO,
     action: { label: t("ui.run.delete_undo"), run: () => runs.keep(run.id) },
+    onend: () => void attempt("ui.run.delete_failed", () => runs.delete(run.id)),
   });
 }

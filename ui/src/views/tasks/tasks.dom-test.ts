@@ -1,4 +1,4 @@
-import { render, screen, waitFor, within } from "@testing-library/svelte";
+import { fireEvent, render, screen, waitFor, within } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { violations } from "../../../tests/axe";
@@ -6,6 +6,8 @@ import { failure, FakeBackend } from "../../../tests/fake-backend";
 import { appState, summary } from "../../../tests/samples";
 import { useBackend, type RunSummary } from "../../lib/api";
 import { CallFailed } from "../../lib/backend/backend";
+import Toasts from "../../components/Toasts.svelte";
+import { announcer } from "../../lib/state/announcer.svelte";
 import { appearance } from "../../lib/state/appearance.svelte";
 import { composer } from "../../lib/state/composer.svelte";
 import { commands } from "../../lib/state/commands.svelte";
@@ -211,6 +213,35 @@ describe("deleting", () => {
     vi.useRealTimers();
     await waitFor(() => expect(backend.requests("run_delete")).toEqual([{ run: "a" }]));
     expect(runs.list.map((run) => run.id)).toEqual(["b"]);
+  });
+
+  /** As long as its note is held there is time, and undone it stays. */
+  it("waits while somebody is at the note", async () => {
+    await show([summary({ id: "a", text: "Clean up" })], { run_delete: () => ({}) });
+    render(Toasts);
+    vi.useFakeTimers({ shouldAdvanceTime: true });
+    deleteRun(runs.list[0] as RunSummary);
+    const undo = await screen.findByRole("button", { name: "Undo" });
+    await fireEvent.pointerEnter(screen.getByRole("region", { name: "Notes" }));
+    await vi.advanceTimersByTimeAsync(3 * UNDO);
+    expect(backend.requests("run_delete")).toEqual([]);
+    await fireEvent.click(undo);
+    await vi.advanceTimersByTimeAsync(3 * UNDO);
+    vi.useRealTimers();
+    expect(await screen.findByRole("link", { name: "Clean up" })).toBeTruthy();
+    expect(backend.requests("run_delete")).toEqual([]);
+  });
+
+  /** What could not be deleted is there again, and the list is as true as before. */
+  it("says that it failed", async () => {
+    await show([summary({ id: "a", text: "Clean up" })]);
+    render(Toasts);
+    deleteRun(runs.list[0] as RunSummary);
+    await user.click(await screen.findByRole("button", { name: "Close" }));
+    expect(await screen.findByText(/^The run was not deleted\./)).toBeTruthy();
+    expect(screen.getByRole("link", { name: "Clean up" })).toBeTruthy();
+    expect(screen.queryByText("The runs could not be loaded.")).toBeNull();
+    expect(runs.failure).toBeNull();
   });
 });
 
