@@ -9,6 +9,8 @@ export class RunActions {
   /** What was asked for and is not reported yet. */
   pending: "pause" | "resume" | "take_over" | "hand_back" | "stop" | "continue" | null =
     $state(null);
+  /** What the person did while driving, told to the run when it is handed back. */
+  note = $state("");
 
   constructor(private readonly run: OpenRun) {}
 
@@ -23,17 +25,21 @@ export class RunActions {
   );
 
   togglePause(): Promise<void> {
-    if (this.paused) return this.#do(this.tookOver ? "hand_back" : "resume");
+    if (this.tookOver) return this.handBack();
+    if (this.paused) return this.resume();
     return this.busy ? this.#do("pause") : Promise.resolve();
   }
 
   toggleTakeOver(): Promise<void> {
-    if (this.tookOver) return this.#do("hand_back");
+    if (this.tookOver) return this.handBack();
     return this.busy || this.paused ? this.#do("take_over") : Promise.resolve();
   }
 
-  handBack(note: string): Promise<void> {
-    return this.#do("hand_back", note);
+  handBack(): Promise<void> {
+    return this.#attempt("hand_back", "ui.run.command_failed", async () => {
+      await this.run.command("hand_back", this.note.trim());
+      this.note = "";
+    });
   }
 
   resume(): Promise<void> {
@@ -48,8 +54,8 @@ export class RunActions {
     return this.#attempt("continue", "ui.run.continue_failed", () => this.run.resume());
   }
 
-  #do(command: "pause" | "resume" | "take_over" | "hand_back", text?: string): Promise<void> {
-    return this.#attempt(command, "ui.run.command_failed", () => this.run.command(command, text));
+  #do(command: "pause" | "resume" | "take_over"): Promise<void> {
+    return this.#attempt(command, "ui.run.command_failed", () => this.run.command(command));
   }
 
   async #attempt(

@@ -282,14 +282,49 @@ describe("a run that goes", () => {
     expect(field().value).toBe("Use Oct");
   });
 
+  const driven = summary({
+    status: "paused",
+    going: true,
+    endedAt: null,
+    reason: { kind: "paused", pause: "take_over" },
+  });
+
+  /** Enter and the keys hand back as the button does, with the note, which is about one time only. */
+  it("is handed back with the note by every key", async () => {
+    await show(() => detail({ run: driven, events: EVENTS.slice(0, 34) }), {
+      run_command: () => ({}),
+    });
+    const note = screen.getByRole<HTMLInputElement>("textbox", { name: /What you did/ });
+    await user.type(note, "logged in{Enter}");
+    await waitFor(() => expect(note.value).toBe(""));
+    for (const key of ["p", "t"]) {
+      await user.type(note, `by ${key}`);
+      note.blur();
+      await user.keyboard(key);
+      await waitFor(() => expect(note.value).toBe(""));
+    }
+    expect(backend.requests("run_command").map(({ command, text }) => [command, text])).toEqual([
+      ["hand_back", "logged in"],
+      ["hand_back", "by p"],
+      ["hand_back", "by t"],
+    ]);
+  });
+
+  /** Handed back elsewhere, the note is not kept for the next time. */
+  it("forgets a note that was not sent", async () => {
+    let run = driven;
+    await show(() => detail({ run, events: EVENTS.slice(0, 34) }));
+    await user.type(screen.getByRole("textbox", { name: /What you did/ }), "logged in");
+    runs.list = [(run = { ...driven, status: "running", reason: null })];
+    await waitFor(() => expect(screen.queryByRole("textbox", { name: /What you did/ })).toBeNull());
+    runs.list = [(run = driven)];
+    const note = await screen.findByRole<HTMLInputElement>("textbox", { name: /What you did/ });
+    expect(note.value).toBe("");
+  });
+
   /** While the person drives, handing back takes a note along. */
   it("is handed back with a note", async () => {
-    const run = summary({
-      status: "paused",
-      going: true,
-      endedAt: null,
-      reason: { kind: "paused", pause: "take_over" },
-    });
+    const run = driven;
     await show(() => detail({ run, events: EVENTS.slice(0, 34) }), { run_command: () => ({}) });
     expect(screen.getByText("You are in control")).toBeTruthy();
     await user.type(screen.getByRole("textbox", { name: /What you did/ }), "logged in");
