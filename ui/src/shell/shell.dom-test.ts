@@ -1,4 +1,4 @@
-import { render, screen, waitFor } from "@testing-library/svelte";
+import { fireEvent, render, screen, waitFor, within } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { violations } from "../../tests/axe";
@@ -76,6 +76,17 @@ describe("the window", () => {
     location.hash = `#/runs/${RUN}`;
     const heading = await screen.findByRole("heading", { level: 1, name: /Write a greeting/ });
     await waitFor(() => expect(document.activeElement).toBe(heading));
+  });
+
+  /** Every link has its name in words and as a note, however narrow the bar is. */
+  it("names its links", async () => {
+    await open();
+    const links = within(screen.getByRole("navigation")).getAllByRole("link");
+    expect(links.length).toBeGreaterThan(4);
+    for (const link of links) {
+      expect(link.title).not.toBe("");
+      expect(link.textContent).toContain(link.title);
+    }
   });
 
   /** An address that leads nowhere says so. */
