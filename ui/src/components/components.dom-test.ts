@@ -115,6 +115,25 @@ describe("what they do", () => {
     expect(onclick).not.toHaveBeenCalled();
   });
 
+  /** The focus stays on it meanwhile, and it submits nothing. */
+  it("a busy button keeps the focus", async () => {
+    const onsubmit = vi.fn((event: Event) => event.preventDefault());
+    const form = document.createElement("form");
+    form.addEventListener("submit", onsubmit);
+    document.body.append(form);
+    const props = { type: "submit" as const, children: words("Start") };
+    const { rerender } = render(Button, { target: form, props });
+    await user.tab();
+    await rerender({ ...props, busy: true });
+    expect(document.activeElement).toBe(screen.getByRole("button", { name: "Start" }));
+    expect(screen.getByRole("button").getAttribute("aria-disabled")).toBe("true");
+    await user.keyboard("{Enter}");
+    expect(onsubmit).not.toHaveBeenCalled();
+    await rerender({ ...props, busy: false });
+    await user.keyboard("{Enter}");
+    expect(onsubmit).toHaveBeenCalledOnce();
+  });
+
   /** Arrows choose among the few, and the focus goes along. */
   it("segments follow the arrows", async () => {
     const onchange = vi.fn();
