@@ -57,7 +57,7 @@ it("21: an answer from elsewhere shows at once", async () => {
         new Promise<number>((resolve) => {
           const look = () => {
             const card = document.querySelector(`[data-approval="${id}"]`);
-            const answered = card === null || !card.querySelector("button");
+            const answered = card === null || !card.querySelector("[data-answer]");
             const bell = document.querySelector('[aria-label^="Approvals: 1"]');
             if (!answered || bell) return;
             observer.disconnect();
@@ -82,6 +82,35 @@ it("21: an answer from elsewhere shows at once", async () => {
   // The best of three: the others tell how busy the machine is.
   expect(Math.min(...delays)).toBeLessThanOrEqual(200);
   await page.context().close();
+});
+
+/** On the page of its run an answer makes room again; after a key it keeps the focus, and stays. */
+it("makes room for the run unless somebody is at it", async () => {
+  for (const by of ["mouse", "key"]) {
+    const id = await asks(shell(`curl https://example.org/${by}`, true));
+    const page = await core.open(`/runs/${(await question(id)).run}`);
+    const deny = card(page, id).getByRole("button", { name: "Deny", exact: true });
+    const titled = () =>
+      page.evaluate(
+        (id) => document.activeElement === document.querySelector(`[data-approval="${id}"] h2`),
+        id,
+      );
+    await deny.waitFor();
+    if (by === "mouse") {
+      await deny.click();
+      await card(page, id).getByText("Denied", { exact: true }).waitFor();
+      await card(page, id).waitFor({ state: "detached" });
+    } else {
+      await deny.focus();
+      await page.keyboard.press("Enter");
+      await card(page, id).getByText("Denied", { exact: true }).waitFor();
+      await expect.poll(titled).toBe(true);
+      await page.waitForTimeout(7_000);
+      expect(await titled()).toBe(true);
+    }
+    await core.ended((await question(id)).run);
+    await page.context().close();
+  }
 });
 
 /** A rule answers its own kind of step: a read of that folder, but no write there and no other folder. */

@@ -1,11 +1,15 @@
-import { fireEvent, render, screen, waitFor } from "@testing-library/svelte";
+import { fireEvent, render, screen, waitFor, within } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it } from "vitest";
 import { violations } from "../../../tests/axe";
 import { failure, FakeBackend } from "../../../tests/fake-backend";
 import { useBackend, type ApprovalView, type Response } from "../../lib/api";
 import { CallFailed } from "../../lib/backend/backend";
+import { approvals } from "../../lib/state/approvals.svelte";
 import ApprovalCard from "./ApprovalCard.svelte";
+import ApprovalsView from "./ApprovalsView.svelte";
+// Loaded when it is wanted; here beforehand, so that no test waits for it.
+import "./EditCommand.svelte";
 import RuleEditor from "./RuleEditor.svelte";
 import { exactly } from "./exactly";
 
@@ -182,6 +186,71 @@ describe("a question", () => {
     expect(exactly([path("/a"), path("/b")])).toEqual([
       { what: "Delete", text: "/a\n/b", untrusted: null },
     ]);
+  });
+});
+
+describe("the focus", () => {
+  const title = () => screen.getAllByRole("heading", { level: 2 });
+
+  /** It stays where it was while the answer is on its way, and is on the title once there is one. */
+  it("stays with the question", async () => {
+    let answer: (() => void) | undefined;
+    backend.answers.approval_answer = () =>
+      new Promise((resolve) => {
+        answer = () => resolve({ counted: true, approval: question({ state: "denied" }) });
+      }) as never;
+    render(ApprovalCard, { props: { approval: question() } });
+    const deny = screen.getByRole("button", { name: "Deny" });
+    deny.focus();
+    await user.keyboard("{Enter}");
+    await waitFor(() => expect(deny.getAttribute("aria-busy")).toBe("true"));
+    expect(document.activeElement).toBe(deny);
+    await user.keyboard("{Enter}");
+    expect(backend.requests("approval_answer")).toHaveLength(1);
+    answer?.();
+    await screen.findByText("Denied");
+    expect(document.activeElement).toBe(title()[0]);
+    expect(await violations()).toEqual([]);
+  });
+
+  /** It goes on to the next open question, which nothing moves; after the last one it stays there. */
+  it("goes to the next question", async () => {
+    const all = ["q1", "q2", "q3"].map((id, index) => question({ id, askedAt: index + 1 }));
+    const closed = new Set<string>();
+    const now = (id: string) => ({
+      ...(all.find((one) => one.id === id) as ApprovalView),
+      state: closed.has(id) ? ("denied" as const) : ("open" as const),
+    });
+    backend.answers.approvals_list = () => ({
+      approvals: all.filter(({ id }) => !closed.has(id)),
+    });
+    backend.answers.approval_get = ({ approval }) => now(approval);
+    backend.answers.approval_answer = ({ approval }) => {
+      closed.add(approval);
+      return { counted: true, approval: now(approval) };
+    };
+    await approvals.load();
+    render(ApprovalsView, { props: { route: { name: "approvals" } } });
+    for (const [id, next] of [
+      ["q2", "q3"],
+      ["q3", "q1"],
+      ["q1", "q1"],
+    ] as const) {
+      const card = document.querySelector<HTMLElement>(`[data-approval="${id}"]`);
+      if (!card) throw new Error(`${id} is not shown`);
+      within(card).getByRole("button", { name: "Deny" }).focus();
+      await user.keyboard("{Enter}");
+      await within(card).findByText("Denied");
+      await waitFor(() => expect(approvals.open.some((one) => one.id === id)).toBe(false));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const order = [...document.querySelectorAll<HTMLElement>("[data-approval]")];
+      expect(order.map((one) => one.dataset.approval)).toEqual(["q1", "q2", "q3"]);
+      expect(document.activeElement?.closest("[data-approval]"), id).toBe(
+        document.querySelector(`[data-approval="${next}"]`),
+      );
+      expect(document.activeElement?.tagName).toBe("H2");
+    }
+    expect(screen.getAllByText("Denied")).toHaveLength(3);
   });
 });
 

@@ -11,18 +11,31 @@ export class ShownApprovals {
   readonly list: readonly ApprovalView[] = $derived.by(() => {
     const open = approvals.open.filter((approval) => this.wanted(approval));
     const ids = new Set(open.map((approval) => approval.id));
-    return [...open, ...this.#closed.filter((approval) => !ids.has(approval.id))];
+    const closed = this.#closed.filter((approval) => !ids.has(approval.id));
+    // Each stays in its place when it is answered, so that nothing moves under a hand.
+    return [...open, ...closed].sort((one, other) => one.askedAt - other.askedAt);
   });
 
   constructor(private readonly wanted: (approval: ApprovalView) => boolean) {}
 
-  /** Notices which questions are not open any more; to be called with each new list. */
+  /** The open question after this one, else the first; itself where there is no other. */
+  next(id: string): string {
+    const open = this.list.filter((approval) => approval.state === "open");
+    const here = open.findIndex((approval) => approval.id === id);
+    return (open[here + 1] ?? open[0])?.id ?? id;
+  }
+
+  /** Notices which questions are not open any more; to be called with each new list, before it is drawn. */
   follow(open: readonly ApprovalView[]): void {
     const now = open.filter((approval) => this.wanted(approval));
     const ids = new Set(now.map((approval) => approval.id));
     const gone = this.#known.filter((approval) => !ids.has(approval.id));
     this.#known = now;
-    for (const approval of gone) void this.fetch(approval.id);
+    for (const approval of gone) {
+      // It stays, with the focus that may be on it, until it is known how it ended.
+      this.#close(approval);
+      void this.fetch(approval.id);
+    }
   }
 
   /** Shows an answered question no longer. */
@@ -36,9 +49,15 @@ export class ShownApprovals {
       const approval = await rpc("approval_get", { approval: id });
       this.failure = null;
       if (approval.state === "open") return;
-      this.#closed = [...this.#closed.filter((other) => other.id !== id), approval];
+      this.#close(approval);
     } catch (thrown) {
+      this.leave(id);
       this.failure = failureOf(thrown);
     }
+  }
+
+  #close(approval: ApprovalView): void {
+    this.leave(approval.id);
+    this.#closed = [...this.#closed, approval];
   }
 }

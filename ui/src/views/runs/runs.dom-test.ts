@@ -448,6 +448,17 @@ describe("a question of the run", () => {
     await waitFor(() => expect(location.hash).toMatch(/^#\/approvals\/q/));
   });
 
+  /** What is answered by a key keeps the focus, on its title. */
+  it("keeps the focus when it is answered", async () => {
+    await ask();
+    questions().getByRole("button", { name: "Deny" }).focus();
+    await user.keyboard("{Enter}");
+    await questions().findByText("Allowed once");
+    await waitFor(() => expect(backend.requests("approvals_list")).not.toEqual([]));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(document.activeElement).toBe(questions().getByRole("heading", { level: 2 }));
+  });
+
   /** Answered, it says so and makes room for the run after a while, unless the focus is on it. */
   it("makes room once it is answered", async () => {
     await ask();
