@@ -85,18 +85,23 @@ async function handOver() {
   }
 }
 
+/** Whether a key belongs to an input method; the one that ends a composition has only this code in WebKit. */
+function composing(event) {
+  return event.isComposing || event.keyCode === 229;
+}
+
 part("task").addEventListener("input", () => {
   tell("");
   fit();
 });
 part("task").addEventListener("keydown", (event) => {
   // The first Enter of whoever writes Chinese chooses characters.
-  if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+  if (event.key !== "Enter" || event.shiftKey || composing(event)) return;
   event.preventDefault();
   void handOver();
 });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !event.isComposing) leave();
+  if (event.key === "Escape" && !composing(event)) leave();
 });
 // A hidden window may be narrower than it is shown, and what it was told of its size may be lost.
 window.addEventListener("focus", fit);

@@ -176,6 +176,9 @@ describe("what they do", () => {
     render(Dialog, { props: { open: true, title: "Export", onclose, children: words("Files") } });
     expect(await screen.findByRole("dialog", { name: "Export" })).toBeTruthy();
     expect(await violations()).toEqual([]);
+    // That of an input method takes back what was being written there.
+    await fireEvent.keyDown(screen.getByRole("dialog"), { key: "Escape", isComposing: true });
+    expect(onclose).not.toHaveBeenCalled();
     await user.keyboard("{Escape}");
     expect(onclose).toHaveBeenCalled();
   });

@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import english from "../../messages/en.json";
-import { COMMANDS, commandFor, label, matches, type Binding, type Pressed } from "./keymap";
+import {
+  COMMANDS,
+  commandFor,
+  composing,
+  label,
+  matches,
+  type Binding,
+  type Pressed,
+} from "./keymap";
 
 const press = (key: string, held: Partial<Pressed> = {}): Pressed => ({
   key,
@@ -13,6 +21,13 @@ const press = (key: string, held: Partial<Pressed> = {}): Pressed => ({
 const bindings = Object.entries(COMMANDS) as [string, Binding][];
 
 describe("keys", () => {
+  /** The key that ends a composition is the input method's, which WebKit tells by its code alone. */
+  it("may belong to an input method", () => {
+    expect(composing({ isComposing: true, keyCode: 13 })).toBe(true);
+    expect(composing({ isComposing: false, keyCode: 229 })).toBe(true);
+    expect(composing({ isComposing: false, keyCode: 13 })).toBe(false);
+  });
+
   /** No two commands share a key where both can be pressed. */
   it("do not clash", () => {
     for (const context of new Set(bindings.map(([, binding]) => binding.context))) {

@@ -80,6 +80,11 @@ export type CommandId = keyof typeof COMMANDS;
 /** The parts of a key event that matter here. */
 export type Pressed = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">;
 
+/** Whether a key belongs to an input method. WebKit tells that of the one that ends a composition by its code alone. */
+export function composing(event: Pick<KeyboardEvent, "isComposing" | "keyCode">): boolean {
+  return event.isComposing || event.keyCode === 229;
+}
+
 export function onMac(): boolean {
   return typeof navigator !== "undefined" && /Mac/.test(navigator.userAgent);
 }

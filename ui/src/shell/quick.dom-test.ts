@@ -96,6 +96,8 @@ describe("the quick window", () => {
     press("Enter");
     type("整理");
     press("Enter", { isComposing: true });
+    press("Enter", { keyCode: 229 });
+    press("Escape", { keyCode: 229 });
     press("Enter", { shiftKey: true });
     expect(asked(page)).toEqual([]);
   });

@@ -203,6 +203,19 @@ describe("the palette", () => {
     await waitFor(() => expect(location.hash).toBe(`#/runs/${RUN}`));
   });
 
+  /** The keys of an input method choose words there, not here, in WebKit too. */
+  it("leaves keys to the input method", async () => {
+    await open();
+    await user.keyboard("{Control>}k{/Control}");
+    const field = await screen.findByRole("combobox", { name: "Commands and places" });
+    await user.type(field, "greeting");
+    await screen.findByRole("option", { name: /Write a greeting/ });
+    await fireEvent.keyDown(field, { key: "Enter", keyCode: 229 });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(screen.getByRole("dialog")).toBeTruthy();
+    expect(location.hash).toBe("");
+  });
+
   /** Hosts are found by their names, with what can be begun with each. */
   it("finds hosts", async () => {
     await open();

@@ -2,6 +2,7 @@ import { untrack } from "svelte";
 import {
   commandFor,
   COMMANDS,
+  composing,
   isLetter,
   isPlain,
   onMac,
@@ -38,7 +39,7 @@ class Commands {
 
   /** Performs the command of a key, unless the key is text that is being written. */
   onkeydown = (event: KeyboardEvent): void => {
-    if (event.defaultPrevented || event.isComposing) return;
+    if (event.defaultPrevented || composing(event)) return;
     const found = commandFor(event, this.context, onMac());
     if (!found) return;
     const [id, key] = found;

@@ -345,6 +345,7 @@ describe("a command that may be changed", () => {
     await write("rm a");
     // An input method that is composing keeps its Esc.
     await fireEvent.keyDown(field(), { key: "Escape", isComposing: true });
+    await fireEvent.keyDown(field(), { key: "Escape", keyCode: 229 });
     expect(field().value).toBe("rm a");
     await user.keyboard("{Escape}");
     const edit = await screen.findByRole("button", { name: "Edit command…" });

@@ -282,6 +282,18 @@ describe("a run that goes", () => {
     expect(field().value).toBe("Use Oct");
   });
 
+  /** The Enter that chooses a Chinese word sends nothing, in WebKit too. */
+  it("leaves keys to the input method", async () => {
+    await show(part(34), { run_command: () => ({}) });
+    const field = screen.getByRole("textbox", { name: /Say something/ });
+    await user.type(field, "你好");
+    await fireEvent.keyDown(field, { key: "Enter", keyCode: 229 });
+    await fireEvent.keyDown(field, { key: "Enter", isComposing: true });
+    expect(backend.requests("run_command")).toEqual([]);
+    await fireEvent.keyDown(field, { key: "Enter", keyCode: 13 });
+    expect(backend.requests("run_command")).toHaveLength(1);
+  });
+
   const driven = summary({
     status: "paused",
     going: true,

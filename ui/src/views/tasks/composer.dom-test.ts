@@ -192,6 +192,16 @@ it("keeps what is written meanwhile", async () => {
   expect(composer.draft.attachments).toEqual(["/home/ana/more.txt"]);
 });
 
+/** The Enter that chooses a Chinese word starts nothing, in WebKit too, which says so by its code alone. */
+it("leaves keys to the input method", async () => {
+  await show();
+  await user.type(field(), "整理");
+  await fireEvent.keyDown(field(), { key: "Enter", keyCode: 229 });
+  expect(backend.requests("run_preflight")).toEqual([]);
+  await fireEvent.keyDown(field(), { key: "Enter", keyCode: 13 });
+  await waitFor(() => expect(started).toEqual(["r"]));
+});
+
 /** A file as the clipboard or the file manager hands it over. */
 function file(name: string, type: string, bytes: number | Uint8Array<ArrayBuffer>): File {
   const made = new File([typeof bytes === "number" ? "x" : bytes], name, { type });
