@@ -194,6 +194,20 @@ describe("the keys of the list", () => {
   });
 });
 
+/** What came in is told; older runs that are loaded by scrolling are not new. */
+it("tells of new runs alone", async () => {
+  const run = (id: string, createdAt: number) => summary({ id, text: id, createdAt });
+  await show([run("b", 2_000)]);
+  const said = vi.spyOn(announcer, "say");
+  runs.list = [run("b", 2_000), run("a", 1_000)];
+  await screen.findByRole("link", { name: "a" });
+  expect(said).not.toHaveBeenCalled();
+  runs.list = [run("d", 4_000), run("c", 3_000), ...runs.list];
+  await screen.findByRole("link", { name: "d" });
+  expect(said.mock.calls).toEqual([["2 new runs"]]);
+  said.mockRestore();
+});
+
 describe("deleting", () => {
   /** It can be undone, and only when it was not is the core told. */
   it("waits for second thoughts", async () => {
