@@ -78,6 +78,34 @@ describe("the window", () => {
     await waitFor(() => expect(document.activeElement).toBe(heading));
   });
 
+  /** So it does where the page is loaded first, unless the person went elsewhere meanwhile. */
+  it("moves the focus when the page has come", async () => {
+    await open();
+    location.hash = "#/insights";
+    const heading = await screen.findByRole("heading", { level: 1, name: "Insights" });
+    await waitFor(() => expect(document.activeElement).toBe(heading));
+  });
+
+  /** And where what the page is about comes later than the page. */
+  it("moves the focus when there is a heading", async () => {
+    let come: (() => void) | undefined;
+    await open([], {
+      run_detail: () => new Promise((resolve) => (come = () => resolve(detail()))) as never,
+    });
+    for (const elsewhere of [false, true]) {
+      location.hash = `#/runs/${RUN}`;
+      const main = screen.getByRole("main");
+      await waitFor(() => expect(document.activeElement).toBe(main));
+      const link = screen.getByRole("link", { name: "Insights" });
+      if (elsewhere) link.focus();
+      come?.();
+      const heading = await screen.findByRole("heading", { level: 1, name: /Write a greeting/ });
+      await waitFor(() => expect(document.activeElement).toBe(elsewhere ? link : heading));
+      location.hash = "#/tasks";
+      await screen.findByRole("heading", { level: 1, name: "What should be done?" });
+    }
+  });
+
   /** Every link has its name in words and as a note, however narrow the bar is. */
   it("names its links", async () => {
     await open();
