@@ -9,6 +9,7 @@ use std::{
 
 use ignore::WalkBuilder;
 use openspace_grounding::ChangeKind;
+use tokio_util::sync::CancellationToken;
 
 /// Most files that are looked at.
 const FILES: usize = 20_000;
@@ -29,8 +30,8 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// Blocks for up to two seconds.
-    pub(crate) fn take(folder: &Path) -> Self {
+    /// Blocks for up to two seconds, and no longer than until it is cancelled.
+    pub(crate) fn take(folder: &Path, cancel: &CancellationToken) -> Self {
         let mut snapshot = Self::default();
         let begin = Instant::now();
         let walk = WalkBuilder::new(folder)
@@ -42,12 +43,13 @@ impl Snapshot {
             })
             .build();
         for entry in walk.flatten() {
-            if entry.file_type().is_none_or(|kind| kind.is_dir()) {
-                continue;
-            }
-            if snapshot.files.len() >= FILES || begin.elapsed() > TIME {
+            let is_spent = snapshot.files.len() >= FILES || begin.elapsed() > TIME;
+            if is_spent || cancel.is_cancelled() {
                 snapshot.incomplete = true;
                 break;
+            }
+            if entry.file_type().is_none_or(|kind| kind.is_dir()) {
+                continue;
             }
             if let Ok(metadata) = entry.metadata() {
                 snapshot.files.insert(entry.into_path(), print(&metadata));
@@ -103,4 +105,24 @@ pub(crate) fn print(metadata: &Metadata) -> Print {
         .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok())
         .map_or(0, |time| time.as_nanos().cast_signed());
     (metadata.len(), modified, 0, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever stops the run does not wait for a look that nobody wants any more.
+    #[test]
+    fn a_cancelled_look_ends_at_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["one", "two"] {
+            std::fs::write(folder.path().join(name), name).expect("written");
+        }
+        let cancel = CancellationToken::new();
+        let whole = Snapshot::take(folder.path(), &cancel);
+        assert_eq!((whole.files.len(), whole.incomplete), (2, false));
+        cancel.cancel();
+        let cut = Snapshot::take(folder.path(), &cancel);
+        assert_eq!((cut.files.len(), cut.incomplete), (0, true));
+    }
 }

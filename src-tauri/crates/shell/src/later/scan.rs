@@ -12,6 +12,7 @@ use openspace_grounding::{
     Folders,
     policy::{RUNS_LATER, runs_later},
 };
+use tokio_util::sync::CancellationToken;
 
 use super::git_config;
 use crate::{
@@ -117,12 +118,19 @@ pub(super) struct Picture {
 impl Picture {
     /// Blocks for up to five seconds. With an `earlier` picture its places are looked at first, and
     /// hooks are where they were then. With `trust_prints` files that seem untouched are not read
-    /// again: quick, but a change within the clock's resolution is missed.
-    pub(super) fn take(roots: &Roots, earlier: Option<&Self>, trust_prints: bool) -> Self {
+    /// again: quick, but a change within the clock's resolution is missed. Once it is cancelled, what it
+    /// answers is nothing to compare with.
+    pub(super) fn take(
+        roots: &Roots,
+        earlier: Option<&Self>,
+        trust_prints: bool,
+        cancel: &CancellationToken,
+    ) -> Self {
         let mut scan = Scan {
             roots,
             earlier,
             trust_prints,
+            cancel,
             begun: Instant::now(),
             entries: 0,
             held: 0,
@@ -171,6 +179,7 @@ struct Scan<'a> {
     roots: &'a Roots,
     earlier: Option<&'a Picture>,
     trust_prints: bool,
+    cancel: &'a CancellationToken,
     begun: Instant,
     entries: usize,
     held: u64,
@@ -183,7 +192,10 @@ struct Scan<'a> {
 
 impl Scan<'_> {
     fn is_spent(&self) -> bool {
-        self.entries > ENTRIES || self.picture.items.len() > ITEMS || self.begun.elapsed() > TIME
+        self.entries > ENTRIES
+            || self.picture.items.len() > ITEMS
+            || self.begun.elapsed() > TIME
+            || self.cancel.is_cancelled()
     }
 
     /// What the earlier picture had, so that no flood of files can hide it.
@@ -505,4 +517,31 @@ fn number(metadata: &Metadata) -> Identity {
 #[cfg(not(unix))]
 fn number(_metadata: &Metadata) -> Identity {
     (0, 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The look before a command hears a stop: it goes into no further folder.
+    #[test]
+    fn a_cancelled_look_ends_at_once() {
+        let workspace = tempfile::tempdir().expect("a folder");
+        let hooks = workspace.path().join("deep/.git/hooks");
+        fs::create_dir_all(&hooks).expect("folders");
+        fs::write(hooks.join("pre-commit"), "true").expect("written");
+        let folders = Folders {
+            workspace: workspace.path().to_owned(),
+            allowed: Vec::new(),
+            protected: Vec::new(),
+            scratch: workspace.path().join("scratch"),
+        };
+        let roots = Roots::new(&folders, workspace.path());
+        let cancel = CancellationToken::new();
+        let whole = Picture::take(&roots, None, false, &cancel);
+        assert_eq!((whole.items.len(), whole.incomplete), (1, false));
+        cancel.cancel();
+        let cut = Picture::take(&roots, None, false, &cancel);
+        assert_eq!((cut.items.len(), cut.incomplete), (0, true));
+    }
 }

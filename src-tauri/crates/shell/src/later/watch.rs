@@ -11,6 +11,7 @@ use futures_util::future::join_all;
 use openspace_grounding::{CallContext, Folders, Keep, ToolError};
 use openspace_process::Tree;
 use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     Approval,
@@ -172,12 +173,16 @@ async fn tick(inner: Weak<Mutex<Inner>>) {
 impl Before {
     async fn of(context: &CallContext, home: &Path) -> Result<Self, ToolError> {
         let (folders, home) = (Arc::clone(&context.folders), home.to_owned());
+        let cancel = context.cancel.clone();
         let look = tokio::task::spawn_blocking(move || {
             let roots = Roots::new(&folders, &home);
-            let picture = Picture::take(&roots, None, false);
+            let picture = Picture::take(&roots, None, false, &cancel);
             (Arc::new(roots), Arc::new(picture))
         });
         let (roots, picture) = look.await.map_err(|_| ToolError::Cancelled)?;
+        if context.cancel.is_cancelled() {
+            return Err(ToolError::Cancelled);
+        }
         Ok(Self {
             folders: Arc::clone(&context.folders),
             roots,
@@ -188,9 +193,12 @@ impl Before {
 
     async fn now(&self, trust_prints: bool) -> Option<Picture> {
         let (roots, picture) = (Arc::clone(&self.roots), Arc::clone(&self.picture));
-        tokio::task::spawn_blocking(move || Picture::take(&roots, Some(&picture), trust_prints))
-            .await
-            .ok()
+        let look = move || {
+            // Also after a stop: whatever a command changed is put back.
+            let never = CancellationToken::new();
+            Picture::take(&roots, Some(&picture), trust_prints, &never)
+        };
+        tokio::task::spawn_blocking(look).await.ok()
     }
 }
 

@@ -56,7 +56,7 @@ async fn look(
     }
     let put_back = shared.watch.news(exit.is_some()).await;
     let after = match exit {
-        Some(_) => snapshot(context.folders.workspace.clone()).await,
+        Some(_) => snapshot(context).await,
         None => Snapshot::default(),
     };
     let mut jobs = shared.jobs.lock().await;

@@ -192,7 +192,7 @@ impl Tool for RunCommand {
         let plan = self.plan(&arguments, context)?;
         let action = Action::Command(plan.command.clone());
         let asked = self.shared.confirm(context, &[action]).await?;
-        let before = snapshot(context.folders.workspace.clone()).await;
+        let before = snapshot(context).await;
         let running = self
             .start(&plan.command, asked.unwrap_or(permit), context)
             .await?;
@@ -231,7 +231,7 @@ impl Tool for RunCommand {
             processes.remove(&running.tree).await;
         }
         let put_back = self.shared.watch.news(true).await;
-        let after = snapshot(context.folders.workspace.clone()).await;
+        let after = snapshot(context).await;
         let mut ended = Ended {
             line: &plan.command.line,
             exit: running.exit(),
@@ -409,12 +409,14 @@ fn exit_text(exit: Exit) -> String {
     }
 }
 
-pub(crate) async fn snapshot(folder: PathBuf) -> Snapshot {
+/// The files of the workspace as they are; told as incomplete once the call is cancelled.
+pub(crate) async fn snapshot(context: &CallContext) -> Snapshot {
+    let (folder, cancel) = (context.folders.workspace.clone(), context.cancel.clone());
     let incomplete = Snapshot {
         incomplete: true,
         ..Snapshot::default()
     };
-    tokio::task::spawn_blocking(move || Snapshot::take(&folder))
+    tokio::task::spawn_blocking(move || Snapshot::take(&folder, &cancel))
         .await
         .unwrap_or(incomplete)
 }
