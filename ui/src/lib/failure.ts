@@ -6,3 +6,9 @@ export function failureTitle(failure: Failure): string {
   const key = `ui.failure.${failure.code}`;
   return speaker.has(key) ? speaker.say(key, failure.params ?? {}) : failure.message;
 }
+
+/** What was not done, and why. A stop that takes its time is done all the same. */
+export function notDone(what: string, failure: Failure): string {
+  const why = failureTitle(failure);
+  return failure.code === "still_stopping" ? why : `${what} ${why}`;
+}

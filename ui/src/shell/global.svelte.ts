@@ -1,5 +1,5 @@
 import { rpc } from "../lib/api";
-import { failureTitle } from "../lib/failure";
+import { failureTitle, notDone } from "../lib/failure";
 import { failureOf } from "../lib/backend/backend";
 import { t } from "../lib/i18n.svelte";
 import { router } from "../lib/router.svelte";
@@ -18,7 +18,7 @@ export async function stopAll(): Promise<void> {
     const { runs } = await rpc("runs_stop_all", {});
     toasts.show(t("ui.stopped", { count: runs.length }));
   } catch (thrown) {
-    toasts.show(`${t("ui.stop.failed")} ${failureTitle(failureOf(thrown))}`, { tone: "danger" });
+    toasts.show(notDone(t("ui.stop.failed"), failureOf(thrown)), { tone: "danger" });
   }
 }
 

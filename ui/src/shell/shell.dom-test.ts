@@ -138,6 +138,18 @@ describe("the window", () => {
     expect(await screen.findByText(/Stopped 1 run/)).toBeTruthy();
   });
 
+  /** A stop that takes its time is not told as one that failed. */
+  it("says that a run is still stopping", async () => {
+    const going = summary({ id: "g", status: "running", going: true, endedAt: null });
+    const slow = () => {
+      throw new CallFailed(failure("run g has not ended yet", "still_stopping"));
+    };
+    await open([going], { runs_stop_all: slow });
+    await user.click(await screen.findByRole("button", { name: "Stop everything" }));
+    expect(await screen.findByText(/was told to stop and has not ended yet/)).toBeTruthy();
+    expect(screen.queryByText(/could not be stopped/)).toBeNull();
+  });
+
   /** Without contact it says so and keeps what it shows. */
   it("says when contact is lost", async () => {
     await open();

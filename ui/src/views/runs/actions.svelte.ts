@@ -1,5 +1,5 @@
 import { failureOf } from "../../lib/backend/backend";
-import { failureTitle } from "../../lib/failure";
+import { notDone } from "../../lib/failure";
 import { t, type MessageKey } from "../../lib/i18n.svelte";
 import type { OpenRun } from "../../lib/state/run.svelte";
 import { toasts } from "../../lib/state/toasts.svelte";
@@ -67,7 +67,7 @@ export class RunActions {
     try {
       await work();
     } catch (thrown) {
-      toasts.show(`${t(what)} ${failureTitle(failureOf(thrown))}`, { tone: "danger" });
+      toasts.show(notDone(t(what), failureOf(thrown)), { tone: "danger" });
     } finally {
       this.pending = null;
     }

@@ -1,6 +1,6 @@
 import { rpc, type RunSummary } from "../../lib/api";
 import { failureOf } from "../../lib/backend/backend";
-import { failureTitle } from "../../lib/failure";
+import { notDone } from "../../lib/failure";
 import { t, type MessageKey } from "../../lib/i18n.svelte";
 import { router } from "../../lib/router.svelte";
 import { runs, UNDO } from "../../lib/state/runs.svelte";
@@ -12,7 +12,7 @@ async function attempt(what: MessageKey, work: () => Promise<void>): Promise<voi
   try {
     await work();
   } catch (thrown) {
-    toasts.show(`${t(what)} ${failureTitle(failureOf(thrown))}`, { tone: "danger" });
+    toasts.show(notDone(t(what), failureOf(thrown)), { tone: "danger" });
   }
 }
 
