@@ -71,14 +71,15 @@ pub(crate) fn open(
     Ok(app)
 }
 
-/// The same for commands that must work however wrong the settings are; what is wrong is told.
-pub(crate) fn open_anyway(environment: Environment) -> Result<Arc<App>, Failure> {
+/// The same for a command that must work however wrong the settings are, which is told, and while
+/// the store cannot be written.
+pub(crate) fn open_to_stop(environment: Environment) -> Result<Arc<App>, Failure> {
     let (configuration, wrong) = Configuration::read_or_default(&environment)?;
     if let Some(failure) = wrong {
         output::failure(&failure);
     }
     let surface = surface(InstanceKind::Cli, false, false)?;
-    let app = App::open_with(environment, surface, configuration)?;
+    let app = App::open_to_stop(environment, surface, configuration)?;
     logging::to_stderr(&app.values().log.level)?;
     Ok(app)
 }

@@ -42,6 +42,7 @@ impl Exit {
             }
             Code::Model
             | Code::WrongState
+            | Code::StillStopping
             | Code::Forbidden
             | Code::Unavailable
             | Code::Store

@@ -9,6 +9,7 @@ mod kills;
 mod locked;
 mod own_display;
 mod sharing;
+mod stops;
 mod suspended;
 
 use std::{

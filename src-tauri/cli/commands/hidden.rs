@@ -40,6 +40,6 @@ pub(crate) async fn runner(environment: Environment) -> Result<Exit, Failure> {
         stopping.cancel();
     });
     app.serve_runs(Arc::new(GuardSeat::default()), Some(IDLE), cancel)
-        .await?;
+        .await;
     Ok(Exit::Done)
 }

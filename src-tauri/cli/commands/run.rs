@@ -3,8 +3,8 @@
 use std::{io::Read as _, path::PathBuf, sync::Arc};
 
 use openspace_app::{
-    App, Catalogue, Code, CommandKind, Display, Environment, Failure, Fence, GuardSeat, Limits,
-    Outcome, Reason, RunId, RunRequest, RunStatus, SpecAttendance,
+    App, Catalogue, Code, Display, Environment, Failure, Fence, GuardSeat, Limits, Outcome, Reason,
+    RunId, RunRequest, RunStatus, SpecAttendance,
 };
 use serde_json::json;
 
@@ -111,7 +111,6 @@ pub(crate) async fn execute(
 ) -> Result<Exit, Failure> {
     super::adopt_orphans();
     let run = &fence.run().clone();
-    let guard = GuardSeat::default().get(app).await?;
     let watching = tokio::spawn(live::watch(
         Arc::clone(app),
         run.clone(),
@@ -124,7 +123,7 @@ pub(crate) async fn execute(
         run.clone(),
         beginning.requests,
     ));
-    let result = app.execute(fence, &guard).await;
+    let result = app.execute(fence, &GuardSeat::default()).await;
     stopping.abort();
     // The end has been stored; the lines about it follow within a moment.
     let shown = tokio::time::timeout(std::time::Duration::from_secs(2), watching).await;
@@ -147,7 +146,7 @@ async fn stop_on_signals(app: Arc<App>, run: RunId, mut requests: EndRequests) {
             leave();
         }
         output::note(&app.catalogue.render("run.stopping", &[]));
-        if let Err(failure) = app.command(&run, CommandKind::Stop, None, "terminal").await {
+        if let Err(failure) = app.begin_stop(&run, "terminal").await {
             output::failure(&failure);
             leave();
         }

@@ -5,7 +5,7 @@ use openspace_app::{Environment, Failure};
 use crate::{args::StopArgs, exit::Exit, output};
 
 pub(crate) async fn stop(arguments: StopArgs, environment: Environment) -> Result<Exit, Failure> {
-    let app = super::open_anyway(environment)?;
+    let app = super::open_to_stop(environment)?;
     let runs = if let Some(id) = &arguments.id {
         vec![app.find_run(id).await?]
     } else {

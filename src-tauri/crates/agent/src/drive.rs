@@ -21,7 +21,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Attendance, Control, Effect, Event, Outcome, Pause, Pictures, State,
+    Attendance, Brake, Control, Effect, Event, Outcome, Pause, Pictures, State,
     calls::{Calls, KeepForCall, tell},
     flags::Flags,
     gate::Shared,
@@ -36,6 +36,8 @@ const COMMAND_POLL: Duration = Duration::from_millis(5);
 const TICK: Duration = Duration::from_millis(250);
 /// How long cancelled work may take to end before the run ends without it.
 const QUIET_WAIT: Duration = Duration::from_secs(3);
+/// How long a run that is stopped waits for the store.
+const HURRY: Duration = Duration::from_millis(300);
 /// How long back ends may take to end what is theirs: a tree of processes has up to 5 s.
 const CLOSE_WAIT: Duration = Duration::from_secs(6);
 
@@ -62,6 +64,8 @@ pub struct Parts {
     pub grants: Grants,
     /// Whether somebody is there to answer.
     pub attendance: Attendance,
+    /// What stops it from within this process.
+    pub brake: Brake,
     /// Who has the screen.
     pub control: Arc<dyn Control>,
     /// Where files may be.
@@ -80,25 +84,28 @@ pub struct Parts {
     pub max_reply_tokens: u32,
 }
 
-/// Performs a run from `state` to its end and says how it ended. The outcome is stored.
+/// Performs a run from `state` to its end and says how it ended, which the caller stores: by then
+/// the run is at rest, also where the store does not work.
 ///
 /// # Errors
 /// The store failed, or the run belongs to somebody else by now. Input is released and work is
 /// cancelled before this returns.
 pub async fn drive(parts: Parts, state: State) -> Result<Outcome, openspace_store::Error> {
     let (events, received) = mpsc::unbounded_channel();
-    let flags = Arc::new(Flags::default());
-    let cancel = CancellationToken::new();
+    let brake = parts.brake;
+    let flags = Arc::clone(&brake.flags);
+    let cancel = brake.work();
     let _ends_with_us = cancel.clone().drop_guard();
     let said = Said::default();
     listen(
         &parts.store,
         &parts.fence,
-        Arc::clone(&flags),
+        brake.clone(),
         cancel.clone(),
         events.clone(),
         Arc::clone(&said),
     )?;
+    let _lets_go = let_go_when_pulled(brake.clone(), parts.backends.clone());
 
     let shared = Arc::new(Shared {
         store: parts.store.clone(),
@@ -134,6 +141,7 @@ pub async fn drive(parts: Parts, state: State) -> Result<Outcome, openspace_stor
         backends: parts.backends,
         control: parts.control,
         pictures,
+        brake,
         flags,
         cancel,
         events,
@@ -156,6 +164,7 @@ struct Driver {
     calls: Arc<Calls>,
     models: Arc<ModelCalls>,
     pictures: Arc<Mutex<Pictures>>,
+    brake: Brake,
     flags: Arc<Flags>,
     cancel: CancellationToken,
     events: UnboundedSender<Event>,
@@ -180,19 +189,22 @@ impl Driver {
         let began = Instant::now();
         let mut ticks = tokio::time::interval(TICK);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
-        let _open = self.events.send(Event::Started);
+        let brake = self.brake.clone();
+        let mut stopped = brake.is_pulled();
+        let mut first = Some(if stopped { Event::Stop } else { Event::Started });
         let result = loop {
             let event = tokio::select! {
                 biased;
+                Some(event) = std::future::ready(first.take()) => event,
+                () = brake.pulled(), if !stopped => Event::Stop,
                 Some(event) = received.recv() => event,
                 Some(event) = external.recv() => event,
-                _ = ticks.tick() => {
-                    if let Some(screen) = &screen {
-                        self.look_at(Arc::clone(screen), &state);
-                    }
-                    Event::Tick
-                }
+                _ = ticks.tick() => Event::Tick,
             };
+            stopped |= matches!(event, Event::Stop);
+            if let (Event::Tick, Some(screen)) = (&event, &screen) {
+                self.look_at(Arc::clone(screen), &state);
+            }
             while self.work.try_join_next().is_some() {}
             let now = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
             if matches!(event, Event::Message(_)) {
@@ -205,7 +217,12 @@ impl Driver {
             (state, effects) = step(state, now, event);
             if state.used().steps != steps {
                 let used = serde_json::to_value(state.used()).unwrap_or_default();
-                tell(&self.store, &self.fence, "run.used", used).await;
+                let told = async {
+                    tell(&self.store, &self.fence, "run.used", used).await;
+                    Ok(())
+                };
+                // What cannot be told is logged.
+                let _told = self.stored(told).await;
             }
             match self.perform(&mut state, effects).await {
                 Ok(None) => {}
@@ -261,9 +278,10 @@ impl Driver {
                     let fence = self.fence.clone();
                     let names: Vec<_> = calls.iter().map(|call| call.name.as_str()).collect();
                     let label = names.join(", ");
-                    self.store
-                        .call(move |db| db.runs().set_step(&fence, step, &label))
-                        .await?;
+                    let set = self
+                        .store
+                        .call(move |db| db.runs().set_step(&fence, step, &label));
+                    self.stored(set).await?;
                     let running = Arc::clone(&self.calls);
                     self.work
                         .spawn(async move { running.run(step, calls).await });
@@ -276,7 +294,7 @@ impl Driver {
                     } else {
                         Vec::new()
                     };
-                    self.remember(&message, heard).await?;
+                    self.stored(self.remember(&message, heard)).await?;
                 }
                 Effect::Status(status, reason) => {
                     let fence = self.fence.clone();
@@ -284,7 +302,7 @@ impl Driver {
                     let set = move |db: &openspace_store::Db<'_>| {
                         db.runs().set_status(&fence, status, reason.as_deref())
                     };
-                    self.store.call(set).await?;
+                    self.stored(self.store.call(set)).await?;
                 }
                 Effect::HaltInput => {
                     self.flags.halt(true);
@@ -294,7 +312,7 @@ impl Driver {
                 Effect::AllowInput => self.flags.halt(false),
                 Effect::CancelAll => {
                     // With its answer there is nothing under way, so it can still go on.
-                    let event = if state.has_answered() && !self.answer().await? {
+                    let event = if state.has_answered() && !self.stored(self.answer()).await? {
                         Event::Unheard
                     } else {
                         self.quieten().await;
@@ -304,7 +322,6 @@ impl Driver {
                 }
                 Effect::Finish(outcome) => {
                     self.close(Some(outcome.status)).await;
-                    self.finish(&outcome).await?;
                     return Ok(Some(*outcome));
                 }
             }
@@ -403,16 +420,24 @@ impl Driver {
         self.store.call(move |db| db.runs().answer(&fence)).await
     }
 
-    async fn finish(&self, outcome: &Outcome) -> Result<(), openspace_store::Error> {
-        let fence = self.fence.clone();
-        let status = outcome.status;
-        let reason = outcome.reason.as_ref().map(reason_text);
-        let value = serde_json::to_value(outcome).ok();
-        let finish = move |db: &openspace_store::Db<'_>| {
-            db.runs()
-                .finish(&fence, status, reason.as_deref(), value.as_ref())
+    /// Waits for a write; once the brake is pulled, not for long: the run comes to rest first, whatever
+    /// the store does, and the write goes on by itself.
+    async fn stored<T: Default>(
+        &self,
+        write: impl Future<Output = Result<T, openspace_store::Error>>,
+    ) -> Result<T, openspace_store::Error> {
+        let hurry = async {
+            self.brake.pulled().await;
+            tokio::time::sleep(HURRY).await;
         };
-        self.store.call(finish).await
+        tokio::select! {
+            biased;
+            stored = write => stored,
+            () = hurry => {
+                tracing::warn!("a run that is stopped does not wait for the store");
+                Ok(T::default())
+            }
+        }
     }
 
     /// Asks for the state of the screen on a thread that may block, and pauses or resumes the run.
@@ -432,6 +457,17 @@ impl Driver {
             let _gone = events.send(event);
         });
     }
+}
+
+/// Lets back ends go of everything the moment the brake is pulled: the driver may be waiting for the
+/// store just then. Until the value is dropped.
+fn let_go_when_pulled(brake: Brake, backends: Vec<Arc<dyn Backend>>) -> JoinSet<()> {
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
+        brake.pulled().await;
+        join_all(backends.iter().map(|backend| backend.close())).await;
+    });
+    tasks
 }
 
 /// Waits for back ends, within bounds: one that hangs must not keep the run from ending.
@@ -456,12 +492,13 @@ const EVERY_IMAGES: usize = 40;
 fn listen(
     store: &Store,
     fence: &Fence,
-    flags: Arc<Flags>,
+    brake: Brake,
     cancel: CancellationToken,
     events: UnboundedSender<Event>,
     said: Said,
 ) -> Result<(), openspace_store::Error> {
     let mut watch = CommandWatch::new(store, fence)?;
+    let flags = Arc::clone(&brake.flags);
     flags.is_ours(Instant::now());
     let (store, fence) = (store.clone(), fence.clone());
     let thread = std::thread::Builder::new().name("commands".to_owned());
@@ -492,10 +529,7 @@ fn listen(
             for command in commands {
                 match command.kind {
                     // First the hands off, then everything else.
-                    CommandKind::Stop => {
-                        flags.end();
-                        cancel.cancel();
-                    }
+                    CommandKind::Stop => brake.pull(),
                     CommandKind::Pause | CommandKind::TakeOver => flags.halt(true),
                     CommandKind::Resume
                     | CommandKind::HandBack
@@ -510,6 +544,7 @@ fn listen(
                         .map(str::to_owned)
                 };
                 let event = match command.kind {
+                    // Also where the brake was pulled: it counts once.
                     CommandKind::Stop => Event::Stop,
                     CommandKind::Pause => Event::Pause(Pause::Asked),
                     CommandKind::TakeOver => Event::Pause(Pause::TakeOver),

@@ -7,6 +7,7 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod brake;
 mod calls;
 mod compact;
 mod drive;
@@ -22,6 +23,7 @@ mod step;
 mod transcript;
 mod turn_end;
 
+pub use brake::Brake;
 pub use calls::KeepForCall;
 pub use drive::{Parts, ScreenWatch, announce, drive};
 pub use effect::{Effect, Outcome, Reason};

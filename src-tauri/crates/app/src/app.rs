@@ -10,7 +10,8 @@ use openspace_store::{Instance, InstanceKind, NewInstance, Store, Windows};
 use tokio::sync::watch;
 
 use crate::{
-    Catalogue, Code, Failure, Language, SCHEMA, Settings, failure::Result, redact::Redaction,
+    Catalogue, Code, Failure, Language, SCHEMA, Settings, failure::Result, own_runs::OwnRuns,
+    redact::Redaction,
 };
 
 /// How a process uses the program.
@@ -49,6 +50,8 @@ pub struct App {
     /// Sentences for people.
     pub catalogue: Catalogue,
     pub(crate) surface: Surface,
+    /// What this process executes.
+    pub(crate) own_runs: OwnRuns,
     /// Held by whoever starts a runner.
     pub(crate) starting_runner: tokio::sync::Mutex<()>,
     /// Keys of model providers.
@@ -113,16 +116,17 @@ impl App {
     /// Opens everything.
     pub fn open(environment: Environment, surface: Surface, flags: &[Flag]) -> Result<Arc<Self>> {
         let configuration = Configuration::read(&environment, flags)?;
-        Self::open_given(environment, surface, configuration, flags)
+        Self::open_given(environment, surface, configuration, flags, true)
     }
 
-    /// Opens everything with settings that were read before.
-    pub fn open_with(
+    /// The same with settings that were read before, for whoever stops runs: it works while the store
+    /// cannot be written.
+    pub fn open_to_stop(
         environment: Environment,
         surface: Surface,
         configuration: Configuration,
     ) -> Result<Arc<Self>> {
-        Self::open_given(environment, surface, configuration, &[])
+        Self::open_given(environment, surface, configuration, &[], false)
     }
 
     fn open_given(
@@ -130,6 +134,7 @@ impl App {
         surface: Surface,
         configuration: Configuration,
         flags: &[Flag],
+        is_listed: bool,
     ) -> Result<Arc<Self>> {
         let Configuration { paths, settings } = configuration;
         let language = language(&environment, &settings.values)?;
@@ -140,17 +145,19 @@ impl App {
             .map_err(|error| Failure::new(Code::Store, error.to_string()))?;
         let store = Store::open(&paths.data)?;
         let desktop = DesktopSession::find(&environment);
-        let instance = Instance::register(
-            &store,
-            &NewInstance {
+        let instance = if is_listed {
+            let new = NewInstance {
                 kind: surface.kind,
                 pid: std::process::id(),
                 claims_runs: surface.claims_runs,
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 display: desktop.display().map(str::to_owned),
                 windows: own_windows(&environment, surface.asks_on_terminal),
-            },
-        )?;
+            };
+            Instance::register(&store, &new)?
+        } else {
+            Instance::unlisted(&store)
+        };
         let vault = Arc::new(Vault::new(&paths, &desktop, &environment));
         Ok(Arc::new(Self {
             environment,
@@ -162,6 +169,7 @@ impl App {
             desktop,
             catalogue,
             surface,
+            own_runs: OwnRuns::default(),
             starting_runner: tokio::sync::Mutex::default(),
             vault,
             waiting_hosts: crate::hosts::Waiting::default(),

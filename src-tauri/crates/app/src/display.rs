@@ -9,7 +9,8 @@ use openspace_gui::{
 use openspace_store::{RunId, Store};
 
 use crate::{
-    App, Code, Display, Failure, RunSpec, control_frame::ring, failure::Result, ours::ours,
+    App, Code, Display, Failure, RunSpec, control_frame::ring, failure::Result, guard::Begun,
+    ours::ours,
 };
 
 /// An opened display and what programs need to appear on it.
@@ -43,7 +44,27 @@ impl OpenDisplay {
 }
 
 impl App {
-    /// Opens the display a run asks for, or says why there is none.
+    /// The same on a thread that may block: a display of a run's own takes seconds to come. Whoever
+    /// stops waiting leaves nothing behind once it is there.
+    pub(crate) async fn open_display_apart(
+        self: &Arc<Self>,
+        spec: &RunSpec,
+        run: &RunId,
+        begun: &Arc<Begun>,
+    ) -> Result<OpenDisplay> {
+        let (app, spec, run) = (Arc::clone(self), spec.clone(), run.clone());
+        let begun = Arc::clone(begun);
+        let opening = tokio::task::spawn_blocking(move || {
+            // Until the display is there, its processes are the guard's as well.
+            let _begun = begun;
+            app.open_display(&spec, Some(&run))
+        });
+        opening
+            .await
+            .map_err(|error| Failure::new(Code::Internal, error.to_string()))?
+    }
+
+    /// Opens the display a run asks for, or says why there is none. Blocks.
     pub(crate) fn open_display(&self, spec: &RunSpec, run: Option<&RunId>) -> Result<OpenDisplay> {
         let open = match &spec.display {
             Display::Private => self.open_private(run),
@@ -273,15 +294,20 @@ pub const MARKER: &str = "\u{2060}OpenSpace\u{2060}";
 #[cfg(target_os = "linux")]
 pub(crate) mod private {
     use std::{
-        io::{BufRead as _, BufReader},
+        io::{BufRead as _, BufReader, Read},
         path::Path,
         process::{Child, Command, Stdio},
+        sync::mpsc,
+        time::Duration,
     };
 
     use openspace_gui::platform::PrivateDisplay;
     use openspace_store::RunId;
 
     use crate::{Code, Failure, failure::Result};
+
+    /// How long the bus may take to tell its address, as the display's server.
+    const TOLD: Duration = Duration::from_secs(10);
 
     /// A display with a message bus of its own, so that programs on it do not talk to the person's
     /// desktop, and tell about themselves through the accessibility tree.
@@ -346,17 +372,28 @@ pub(crate) mod private {
         }
         crate::guard::detach(&mut command);
         let mut bus = command.spawn()?;
-        let mut address = String::new();
-        let read = match bus.stdout.take() {
-            Some(output) => BufReader::new(output).read_line(&mut address),
-            None => Ok(0),
-        };
-        if matches!(read, Ok(length) if length > 0) {
-            return Ok((bus, address.trim().to_owned()));
+        if let Some(output) = bus.stdout.take()
+            && let Some(address) = first_line(output, TOLD)
+        {
+            return Ok((bus, address));
         }
         let _gone = bus.kill();
         let _reaped = bus.wait();
         Err(std::io::Error::other("dbus-daemon told no address"))
+    }
+
+    /// What is said first, within bounds: a program that neither speaks nor ends must not keep the run
+    /// from ending.
+    fn first_line(output: impl Read + Send + 'static, limit: Duration) -> Option<String> {
+        let (said, heard) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut line = String::new();
+            let read = BufReader::new(output).read_line(&mut line);
+            // Whoever waited may have given up.
+            let _gone = said.send(matches!(read, Ok(length) if length > 0).then_some(line));
+        });
+        let line = heard.recv_timeout(limit).ok().flatten()?;
+        Some(line.trim().to_owned())
     }
 
     impl Drop for PrivateSession {

@@ -1,7 +1,8 @@
 //! Executing a claimed run in this process.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{panic::AssertUnwindSafe, path::PathBuf, sync::Arc, time::Duration};
 
+use futures_util::FutureExt as _;
 use openspace_agent::{
     Control, Event, Limits, Outcome, Parts, Pause, Pictures, State, Surroundings, announce, drive,
     system,
@@ -18,18 +19,19 @@ use openspace_store::{CommandKind, CommandWatch, Fence, RuleDecision, Run, RunSt
 use tokio::sync::mpsc;
 
 use crate::{
-    App, Code, Display, Failure, RunSpec,
+    App, Code, Display, Failure, GuardSeat, RunSpec,
     control::DisplayLock,
     control_frame::Announced,
     conversation::{self, Resumed},
     demo::{self, Demo},
     display::{OpenDisplay, describe, gui_options},
+    ending,
     failure::Result,
-    guard::{GuardPipe, RunGuard},
+    guard::{Begun, GuardPipe, RunGuard},
     lock::LockHint,
     model::{KeySource, refused_key},
+    own_runs::{Seat, heed, stop_file},
     protected::{allowed_folders, protected_paths},
-    workspace::Asked,
 };
 
 /// How long the check of key, address and model may take.
@@ -37,50 +39,90 @@ const CHECK_LIMIT: Duration = Duration::from_secs(30);
 /// How often commands are looked for meanwhile.
 const COMMAND_POLL: Duration = Duration::from_millis(20);
 
+/// What a run needs before its first step.
+struct Prepared {
+    run: Run,
+    spec: RunSpec,
+    limits: Limits,
+    model: Arc<dyn ChatModel>,
+    recorded: bool,
+    folders: Arc<Folders>,
+    opened: Option<OpenDisplay>,
+    screen_note: String,
+    /// Until it is dropped, the guard watches.
+    _begun: Arc<Begun>,
+    /// A folder of its own, which goes with it.
+    _scratch: tempfile::TempDir,
+}
+
 impl App {
     /// Executes a run that this process claimed, to its end, and says how it ended. Whatever goes
     /// wrong before the first step ends the run as failed, with the reason stored.
-    pub async fn execute(&self, fence: Fence, guard: &GuardPipe) -> Result<Outcome> {
-        self.follow_settings();
-        match self.prepare_and_drive(&fence, guard).await {
-            Ok(outcome) => Ok(outcome),
-            Err(failure) => {
-                self.fail(&fence, &failure).await;
-                Err(failure)
+    pub async fn execute(self: &Arc<Self>, fence: Fence, guards: &GuardSeat) -> Result<Outcome> {
+        let seat = self.own_runs.add(fence);
+        let _heeding = heed(&self.paths.runtime, &seat);
+        let done = self.perform(&seat, guards).await;
+        seat.rests();
+        let outcome = done.as_ref().map_or_else(ending::failed, Outcome::clone);
+        if let Err(error) = self.store_end(&seat.fence, &outcome).await {
+            // The store is the very trouble, and this process ends: others see that it is gone.
+            tracing::warn!(%error, "storing how a run ended");
+        }
+        done
+    }
+
+    /// The same for a process that lives on: whatever happens, the run has an end that others see.
+    pub(crate) async fn execute_for_good(self: &Arc<Self>, fence: Fence, guards: &GuardSeat) {
+        let seat = self.own_runs.add(fence);
+        let _heeding = heed(&self.paths.runtime, &seat);
+        let run = seat.fence.run();
+        let done = AssertUnwindSafe(self.perform(&seat, guards)).catch_unwind();
+        let outcome = match done.await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(failure)) => {
+                tracing::warn!(%failure, %run, "a run failed before it began, or was lost");
+                ending::failed(&failure)
             }
+            Err(_panic) => ending::failed(&Failure::new(
+                Code::Internal,
+                "the program failed in this run",
+            )),
+        };
+        seat.rests();
+        self.store_end_at_last(&seat.fence, &outcome).await;
+    }
+
+    async fn perform(self: &Arc<Self>, seat: &Seat, guards: &GuardSeat) -> Result<Outcome> {
+        self.follow_settings();
+        let (fence, brake) = (&seat.fence, &seat.brake);
+        let stopped = || Ok(ending::ended(RunStatus::Stopped, None));
+        let preparing = async {
+            let guard = guards.get(self).await?;
+            seat.guarded_by(&guard);
+            let prepared = self.prepare(fence, &guard).await?;
+            Ok((prepared, guard))
+        };
+        let prepared = tokio::select! {
+            biased;
+            () = brake.pulled() => None,
+            lost = self.hear_stop(seat) => Some(Err(lost)),
+            prepared = preparing => Some(prepared),
+        };
+        let done = match prepared {
+            Some(Ok((prepared, guard))) => self.drive_with(seat, prepared, &guard).await,
+            Some(Err(failure)) => Err(failure),
+            None => stopped(),
+        };
+        match done {
+            Err(failure) if brake.is_pulled() && failure.code == Code::Store => {
+                tracing::warn!(%failure, "the store failed while a run was being stopped");
+                stopped()
+            }
+            done => done,
         }
     }
 
-    async fn fail(&self, fence: &Fence, failure: &Failure) {
-        let message = failure.to_string();
-        let reason = match failure.code {
-            Code::Store | Code::Internal => openspace_agent::Reason::Internal { message },
-            Code::Model => openspace_agent::Reason::Model {
-                message,
-                retryable: failure.retryable,
-            },
-            _ => openspace_agent::Reason::NotStarted { message },
-        };
-        let outcome = Outcome {
-            status: RunStatus::Failed,
-            reason: Some(reason.clone()),
-            answer: String::new(),
-            evidence: Vec::new(),
-            used: openspace_agent::Used::default(),
-        };
-        let (fence, value) = (fence.clone(), serde_json::to_value(&outcome).ok());
-        let reason = serde_json::to_string(&reason).ok();
-        let stored = self.store.call(move |db| {
-            db.runs()
-                .finish(&fence, RunStatus::Failed, reason.as_deref(), value.as_ref())
-        });
-        if let Err(error) = stored.await {
-            // Lost to somebody else, or the store is the very trouble: the caller has the failure.
-            tracing::warn!(%error, "storing why a run failed");
-        }
-    }
-
-    async fn prepare_and_drive(&self, fence: &Fence, guard: &GuardPipe) -> Result<Outcome> {
+    async fn prepare(self: &Arc<Self>, fence: &Fence, guard: &GuardPipe) -> Result<Prepared> {
         let id = fence.run().clone();
         let run = self.store.read(move |db| db.runs().get(&id)).await?;
         let mut spec = RunSpec::of(&run)?;
@@ -91,10 +133,7 @@ impl App {
             None
         } else {
             let (model, source) = self.connect(&spec, None).await?;
-            tokio::select! {
-                checked = self.check(model.as_ref(), &source) => checked?,
-                () = self.stop_given(fence) => return self.stopped(fence).await,
-            }
+            self.check(model.as_ref(), &source).await?;
             self.tell_key(fence, &source).await;
             Some(model)
         };
@@ -109,19 +148,14 @@ impl App {
             .path()
             .canonicalize()
             .unwrap_or_else(|_| scratch.path().to_owned());
-        match self
-            .allow_workspace(fence, &run, &mut spec, &private)
-            .await?
-        {
-            Asked::Allowed => {}
-            Asked::Stopped => return self.stopped(fence).await,
-        }
+        self.allow_workspace(fence, &run, &mut spec, &private)
+            .await?;
         self.lay_out(&mut spec.attachments, &private)?;
         let folders = Arc::new(self.folders(&spec, private));
-        guard.begin(fence.run());
+        let begun = guard.begin(fence.run(), &stop_file(&self.paths.runtime, fence));
         let mut screen_note = String::from("there is none for this run");
         let opened = if spec.backends.iter().any(|backend| backend == "gui") {
-            match self.open_display(&spec, Some(fence.run())) {
+            match self.open_display_apart(&spec, fence.run(), &begun).await {
                 Ok(open) => Some(open),
                 // The other back ends work without a screen; the model and the record say why. A
                 // monitor that does not exist is a mistake to be told, not to be worked around.
@@ -154,41 +188,40 @@ impl App {
             };
             self.connect(&spec, Some(recording)).await?.0
         };
-        let driven = self
-            .drive_with(
-                fence,
-                &run,
-                &spec,
-                limits,
-                model,
-                recorded,
-                folders,
-                opened,
-                guard,
-                screen_note,
-            )
-            .await;
-        guard.end(fence.run());
-        driven
+        Ok(Prepared {
+            run,
+            spec,
+            limits,
+            model,
+            recorded,
+            folders,
+            opened,
+            screen_note,
+            _begun: begun,
+            _scratch: scratch,
+        })
     }
 
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the parts of one run, gathered by its only caller"
-    )]
     async fn drive_with(
         &self,
-        fence: &Fence,
-        run: &Run,
-        spec: &RunSpec,
-        limits: Limits,
-        model: Arc<dyn ChatModel>,
-        recorded: bool,
-        folders: Arc<Folders>,
-        opened: Option<OpenDisplay>,
+        seat: &Seat,
+        prepared: Prepared,
         guard: &GuardPipe,
-        mut screen_note: String,
     ) -> Result<Outcome> {
+        let fence = &seat.fence;
+        let Prepared {
+            run,
+            spec,
+            limits,
+            model,
+            recorded,
+            folders,
+            opened,
+            mut screen_note,
+            _begun,
+            _scratch,
+        } = prepared;
+        let (run, spec) = (&run, &spec);
         let (external, heard) = mpsc::unbounded_channel();
         let mut backends: Vec<Arc<dyn Backend>> = Vec::new();
         let link = Arc::new(RunGuard {
@@ -269,6 +302,7 @@ impl App {
             policy,
             grants: Grants::default(),
             attendance: spec.attendance.into(),
+            brake: seat.brake.clone(),
             control,
             folders,
             keep: Arc::new(move |step, _call| {
@@ -281,45 +315,56 @@ impl App {
             nonce: nonce()?,
             max_reply_tokens: self.values().model.max_reply_tokens,
         };
-        Ok(drive(parts, state).await?)
+        let outcome = drive(parts, state).await?;
+        seat.rests();
+        // At once: what else is to be put away takes its time. Who fails here tries again below.
+        match self.finish(fence, &outcome).await {
+            Err(error @ openspace_store::Error::LostRun { .. }) => return Err(error.into()),
+            Err(error) => tracing::warn!(%error, "storing how a run ended"),
+            Ok(()) => {}
+        }
+        Ok(outcome)
     }
 
-    /// Waits until the run is told to stop or belongs to somebody else: until it is driven nobody
-    /// else listens, and a model that does not answer takes long.
-    pub(crate) async fn stop_given(&self, fence: &Fence) {
-        let mut watch = match CommandWatch::new(&self.store, fence) {
-            Ok(watch) => watch,
-            Err(error) => {
-                tracing::warn!(%error, "commands are not heard before the run begins");
-                return std::future::pending().await;
-            }
-        };
+    /// Hears a stop until the run is driven, which takes long where a model does not answer or a
+    /// display does not come. Ends when the run belongs to somebody else, with what to say then.
+    async fn hear_stop(&self, seat: &Seat) -> Failure {
+        let mut watch = None;
         loop {
-            match watch.poll() {
-                Ok(commands) if commands.iter().any(|it| it.kind == CommandKind::Stop) => return,
-                Err(openspace_store::Error::LostRun { .. }) => return,
-                Ok(_) => {}
-                Err(error) => tracing::warn!(%error, "looking for commands"),
+            let heard = match &mut watch {
+                Some(watch) => CommandWatch::poll(watch),
+                None => CommandWatch::new(&self.store, &seat.fence).map(|opened| {
+                    watch = Some(opened);
+                    Vec::new()
+                }),
+            };
+            match heard {
+                Ok(commands) => {
+                    let stops = commands.into_iter().find(|it| it.kind == CommandKind::Stop);
+                    if let Some(stop) = stops {
+                        seat.brake.pull();
+                        self.acknowledge(&seat.fence, stop.id);
+                    }
+                }
+                Err(error @ openspace_store::Error::LostRun { .. }) => return error.into(),
+                Err(error) => {
+                    tracing::warn!(%error, "looking for commands");
+                    watch = None;
+                }
             }
             tokio::time::sleep(COMMAND_POLL).await;
         }
     }
 
-    async fn stopped(&self, fence: &Fence) -> Result<Outcome> {
-        let outcome = Outcome {
-            status: RunStatus::Stopped,
-            reason: None,
-            answer: String::new(),
-            evidence: Vec::new(),
-            used: openspace_agent::Used::default(),
-        };
-        let (fence, value) = (fence.clone(), serde_json::to_value(&outcome).ok());
-        let finish = move |db: &openspace_store::Db<'_>| {
-            db.runs()
-                .finish(&fence, RunStatus::Stopped, None, value.as_ref())
-        };
-        self.store.call(finish).await?;
-        Ok(outcome)
+    /// Says that a command was heard, while what it asks for goes on.
+    fn acknowledge(&self, fence: &Fence, command: i64) {
+        let (store, fence) = (self.store.clone(), fence.clone());
+        tokio::spawn(async move {
+            let acknowledged = store.call(move |db| db.commands().acknowledge(&fence, command));
+            if let Err(error) = acknowledged.await {
+                tracing::warn!(%error, "acknowledging a command");
+            }
+        });
     }
 
     async fn check(&self, model: &dyn ChatModel, source: &KeySource) -> Result<()> {

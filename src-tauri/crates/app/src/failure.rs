@@ -21,6 +21,8 @@ pub enum Code {
     NotFound,
     /// The state of a run does not allow it.
     WrongState,
+    /// A run was told to stop and has not ended yet.
+    StillStopping,
     /// It is not for the one who asks.
     Forbidden,
     /// Something this machine lacks, such as a screen.

@@ -5,7 +5,8 @@ use std::{
     collections::BTreeMap,
     io::{self, BufRead, Write as _},
     process::{Child, ChildStdin, Stdio},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, mpsc},
+    time::{Duration, Instant},
 };
 
 use openspace_gui::Held;
@@ -18,8 +19,11 @@ use crate::{Code, Failure, failure::Result};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Notice {
-    /// A run begins.
-    Begin { run: RunId },
+    /// A run begins. A file at `stop` that stays means that its runner does not hear a stop.
+    Begin {
+        run: RunId,
+        stop: std::path::PathBuf,
+    },
     /// What a run has pressed, from now on; empty when nothing.
     Held {
         run: RunId,
@@ -32,13 +36,20 @@ enum Notice {
     Ended { run: RunId, pid: u32 },
     /// A display of the run's own was started.
     Display { run: RunId, pids: Vec<u32> },
+    /// A run is to have nothing pressed and no process any more, whatever becomes of it.
+    Clear { run: RunId },
     /// A run is over and has cleaned up.
     End { run: RunId },
 }
 
 /// What the guard knows of a run.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct Watched {
+    stop: std::path::PathBuf,
+    /// When its stop was seen first.
+    stopped: Option<Instant>,
+    /// It was cleaned up after because of that.
+    cleared: bool,
     held: Held,
     authority: Option<std::path::PathBuf>,
     groups: Vec<u32>,
@@ -91,9 +102,22 @@ impl GuardPipe {
         }
     }
 
-    /// A run begins.
-    pub fn begin(&self, run: &RunId) {
-        self.tell(&Notice::Begin { run: run.clone() });
+    /// A run begins, and is over once the last of what this answers is dropped. `stop` is where others
+    /// leave a stop that the store does not take, or its runner does not hear.
+    pub(crate) fn begin(&self, run: &RunId, stop: &std::path::Path) -> Arc<Begun> {
+        self.tell(&Notice::Begin {
+            run: run.clone(),
+            stop: stop.to_owned(),
+        });
+        Arc::new(Begun {
+            pipe: self.clone(),
+            run: run.clone(),
+        })
+    }
+
+    /// Whatever a run has pressed is released now, and its processes are ended.
+    pub fn clear(&self, run: &RunId) {
+        self.tell(&Notice::Clear { run: run.clone() });
     }
 
     /// A display of the run's own was started.
@@ -103,10 +127,23 @@ impl GuardPipe {
             pids: pids.to_vec(),
         });
     }
+}
 
-    /// A run is over and has cleaned up.
-    pub fn end(&self, run: &RunId) {
-        self.tell(&Notice::End { run: run.clone() });
+/// A run that is not over, or has not cleaned up.
+pub(crate) struct Begun {
+    pipe: GuardPipe,
+    run: RunId,
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // Nobody else cleans up then.
+            self.pipe.clear(&self.run);
+        }
+        self.pipe.tell(&Notice::End {
+            run: self.run.clone(),
+        });
     }
 }
 
@@ -207,17 +244,49 @@ pub fn leave_session() {
     let _gone = writeln!(io::stdout(), "apart");
 }
 
+/// How often stops are looked for.
+const LOOK: Duration = Duration::from_millis(50);
+/// A runner that hears a stop takes its file away within this time.
+const HEARD: Duration = Duration::from_millis(100);
+
+/// What the guard knows.
+type Runs = Mutex<BTreeMap<RunId, Watched>>;
+
 /// The guard's life: listens until the pipe ends, then cleans up after every run that did not end.
+/// Meanwhile it does so for each run that is stopped and whose runner does not hear it.
 pub fn run(input: impl BufRead) -> io::Result<()> {
-    let mut runs: BTreeMap<RunId, Watched> = BTreeMap::new();
+    let runs = Runs::default();
+    let (ends, ended) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        let watched = &runs;
+        scope.spawn(move || {
+            while ended.recv_timeout(LOOK) == Err(mpsc::RecvTimeoutError::Timeout) {
+                clean_up(&unheard(watched));
+            }
+        });
+        listen(input, &runs);
+        drop(ends);
+    });
+    clean_up(&runs.into_inner().unwrap_or_else(PoisonError::into_inner));
+    Ok(())
+}
+
+fn listen(input: impl BufRead, runs: &Runs) {
     for line in input.lines() {
         // A line cut off by the runner's death is the end.
         let Ok(line) = line else { break };
         let Ok(notice) = serde_json::from_str::<Notice>(&line) else {
             continue;
         };
+        let mut runs = runs.lock().unwrap_or_else(PoisonError::into_inner);
         match notice {
-            Notice::Begin { run } => drop(runs.insert(run, Watched::default())),
+            Notice::Begin { run, stop } => {
+                let watched = Watched {
+                    stop,
+                    ..Watched::default()
+                };
+                runs.insert(run, watched);
+            }
             Notice::Held {
                 run,
                 held,
@@ -234,20 +303,46 @@ pub fn run(input: impl BufRead) -> io::Result<()> {
                 .groups
                 .retain(|known| *known != pid),
             Notice::Display { run, pids } => runs.entry(run).or_default().display = pids,
+            Notice::Clear { run } => {
+                let cleared = runs.get(&run).cloned().unwrap_or_default();
+                drop(runs);
+                clean_up(&BTreeMap::from([(run, cleared)]));
+            }
             Notice::End { run } => drop(runs.remove(&run)),
         }
     }
+}
+
+/// Runs whose stop nobody heard, each once.
+fn unheard(runs: &Runs) -> BTreeMap<RunId, Watched> {
+    let mut runs = runs.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut unheard = BTreeMap::new();
+    for (run, watched) in runs.iter_mut() {
+        if watched.cleared || watched.stop.as_os_str().is_empty() || !watched.stop.exists() {
+            watched.stopped = None;
+            continue;
+        }
+        let since = *watched.stopped.get_or_insert_with(Instant::now);
+        if since.elapsed() >= HEARD {
+            watched.cleared = true;
+            unheard.insert(run.clone(), watched.clone());
+        }
+    }
+    unheard
+}
+
+/// Releases what runs have pressed and ends what they started.
+fn clean_up(runs: &BTreeMap<RunId, Watched>) {
     // Input first: a pressed key harms at once. Then all at once, so that none waits for another's
     // processes.
-    for (run, watched) in &runs {
+    for (run, watched) in runs {
         release(run, watched);
     }
     std::thread::scope(|scope| {
-        for (run, watched) in &runs {
+        for (run, watched) in runs {
             scope.spawn(|| end_processes(run, watched));
         }
     });
-    Ok(())
 }
 
 fn release(run: &RunId, watched: &Watched) {
@@ -262,7 +357,7 @@ fn release(run: &RunId, watched: &Watched) {
 }
 
 /// What the runner was about to start when it died carries the run's mark only after this long.
-const STARTING: std::time::Duration = std::time::Duration::from_millis(50);
+const STARTING: Duration = Duration::from_millis(50);
 
 fn end_processes(run: &RunId, watched: &Watched) {
     let end_marked = || {

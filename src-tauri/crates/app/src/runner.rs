@@ -6,7 +6,8 @@ use std::{
     time::Duration,
 };
 
-use openspace_store::{CommandKind, Fence};
+use futures_util::future::join_all;
+use openspace_store::{Fence, Watch};
 use tokio::{sync::Mutex, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -21,6 +22,62 @@ const LOOK: Duration = Duration::from_millis(250);
 /// is looked for.
 const SEEN: Duration = Duration::from_secs(5);
 const SEE: Duration = Duration::from_millis(10);
+
+/// How long a runner that is told to end waits for its runs.
+const FAREWELL: Duration = Duration::from_secs(20);
+/// How long it is waited for a store that fails, at first and at most.
+const TROUBLED: Duration = Duration::from_millis(500);
+const MOST_TROUBLED: Duration = Duration::from_secs(5);
+
+/// The events that may announce a queued run. Where they cannot be followed, looking has to do.
+#[derive(Default)]
+struct News(Option<Watch>);
+
+impl News {
+    /// May be dropped while it waits.
+    async fn come(&mut self, app: &App) {
+        if let Err(error) = self.follow(app).await {
+            tracing::warn!(%error, "following what happens");
+            self.0 = None;
+            std::future::pending().await
+        }
+    }
+
+    async fn follow(&mut self, app: &App) -> openspace_store::Result<()> {
+        if self.0.is_none() {
+            let last = app.store.read(|db| db.events().last_id()).await?;
+            self.0 = Some(app.store.watch(last)?);
+        }
+        match &mut self.0 {
+            Some(watch) => watch.next().await.map(drop),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A store that fails again and again is asked more and more seldom.
+#[derive(Default)]
+struct Trouble(Option<Duration>);
+
+impl Trouble {
+    fn told(&mut self, failure: &Failure) {
+        let pause = self.0.map_or(TROUBLED, |pause| pause * 2);
+        self.0 = Some(pause.min(MOST_TROUBLED));
+        tracing::warn!(%failure, "queued runs wait for the store");
+    }
+
+    fn is_over(&mut self) {
+        self.0 = None;
+    }
+
+    fn is_on(&self) -> bool {
+        self.0.is_some()
+    }
+
+    fn pause(&self) -> Duration {
+        self.0.unwrap_or(LOOK)
+    }
+}
 
 /// The guard of this process, started with the first run and again when it died.
 #[derive(Default)]
@@ -88,31 +145,33 @@ impl App {
     }
 
     /// Executes queued runs until there have been none for `idle`, or until `cancel`; then every run
-    /// that still goes is stopped.
+    /// that still goes is stopped. A store that fails is waited for: as long as this process lives,
+    /// nobody else executes what it has claimed, nor what it says that it claims.
     pub async fn serve_runs(
         self: &Arc<Self>,
         guards: Arc<GuardSeat>,
         idle: Option<Duration>,
         cancel: CancellationToken,
-    ) -> Result<()> {
-        let mut cursor = self.store.read(|db| db.events().last_id()).await?;
-        let mut watch = self.store.watch(cursor)?;
+    ) {
         let mut runs = JoinSet::new();
+        let mut news = News::default();
+        let mut trouble = Trouble::default();
         let mut idle_since = tokio::time::Instant::now();
         let _pruning = self.prune_regularly();
-        loop {
-            while let Some(fence) = self.claim_next().await? {
-                let (app, guards) = (Arc::clone(self), Arc::clone(&guards));
-                runs.spawn(async move {
-                    let run = fence.run().clone();
-                    let done = async {
-                        let guard = guards.get(&app).await?;
-                        app.execute(fence, &guard).await
-                    };
-                    if let Err(failure) = done.await {
-                        tracing::warn!(%failure, %run, "a run failed before it began, or was lost");
-                    }
-                });
+        while !cancel.is_cancelled() {
+            let claimed = tokio::select! {
+                () = cancel.cancelled() => break,
+                claimed = self.claim_next() => claimed,
+            };
+            match claimed {
+                Ok(Some(fence)) => {
+                    trouble.is_over();
+                    let (app, guards) = (Arc::clone(self), Arc::clone(&guards));
+                    runs.spawn(async move { app.execute_for_good(fence, &guards).await });
+                    continue;
+                }
+                Ok(None) => trouble.is_over(),
+                Err(failure) => trouble.told(&failure),
             }
             while runs.try_join_next().is_some() {
                 idle_since = tokio::time::Instant::now();
@@ -122,24 +181,23 @@ impl App {
             } else if idle.is_some_and(|idle| idle_since.elapsed() >= idle) {
                 // Whoever queues a run from now on sees nobody who claims it and starts another.
                 let id = self.instance.id().clone();
-                if self
-                    .store
-                    .call(move |db| db.instances().retire(&id))
-                    .await?
-                {
-                    return Ok(());
+                match self.store.call(move |db| db.instances().retire(&id)).await {
+                    Ok(true) => return,
+                    Ok(false) => continue,
+                    Err(error) => trouble.told(&error.into()),
                 }
-                continue;
             }
             tokio::select! {
                 () = cancel.cancelled() => break,
-                event = watch.next() => cursor = event?.id.max(cursor),
-                () = tokio::time::sleep(LOOK) => {}
+                () = news.come(self), if !trouble.is_on() => {}
+                () = tokio::time::sleep(trouble.pause()) => {}
             }
         }
-        self.stop_own_runs().await?;
-        while runs.join_next().await.is_some() {}
-        Ok(())
+        self.end_own_runs().await;
+        let ending = async { while runs.join_next().await.is_some() {} };
+        if tokio::time::timeout(FAREWELL, ending).await.is_err() {
+            tracing::warn!("not every run ends; the guard ends what is left");
+        }
     }
 
     async fn claim_next(&self) -> Result<Option<Fence>> {
@@ -153,13 +211,14 @@ impl App {
             .await?)
     }
 
-    async fn stop_own_runs(&self) -> Result<()> {
-        for run in self.going().await? {
-            if run.owner.as_ref() == Some(self.instance.id()) {
-                self.command(&run.id, CommandKind::Stop, None, "runner")
-                    .await?;
+    /// Tells every run of this process to stop.
+    async fn end_own_runs(&self) {
+        let runs = self.own_runs.stop_all();
+        let stopping = runs.iter().map(|run| self.begin_stop(run, "runner"));
+        for stopped in join_all(stopping).await {
+            if let Err(failure) = stopped {
+                tracing::warn!(%failure, "storing that a run was told to stop");
             }
         }
-        Ok(())
     }
 }

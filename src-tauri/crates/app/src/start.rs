@@ -349,28 +349,40 @@ impl App {
 
     /// Runs that are going or waiting to go, newest first.
     pub async fn going(&self) -> Result<Vec<Run>> {
-        self.store.call(|db| db.runs().mark_orphans()).await?;
-        let statuses = RunStatus::ALL
-            .iter()
-            .copied()
-            .filter(|status| {
-                *status == RunStatus::Queued
-                    || (status.is_active() && *status != RunStatus::NeedsYou)
-            })
-            .collect();
-        let filter = RunFilter {
-            statuses,
-            limit: 1_000,
-            ..RunFilter::default()
-        };
-        Ok(self.store.read(move |db| db.runs().list(&filter)).await?)
+        self.look_for_orphans().await;
+        let going = |db: &openspace_store::Db<'_>| db.runs().list(&going_filter());
+        Ok(self.store.read(going).await?)
+    }
+
+    /// Marks runs whose process is gone. Where that cannot be stored, what can be read has to do: who
+    /// looks for a run may want to stop it.
+    pub(crate) async fn look_for_orphans(&self) {
+        if let Err(failure) = self.mark_orphans().await {
+            tracing::warn!(%failure, "marking runs whose process is gone");
+        }
     }
 
     /// The run whose id begins like this, as it really is: one whose runner is gone is `interrupted`.
     pub async fn find_run(&self, prefix: &str) -> Result<Run> {
         let prefix = prefix.to_owned();
-        self.store.call(|db| db.runs().mark_orphans()).await?;
+        self.look_for_orphans().await;
         Ok(self.store.read(move |db| db.runs().find(&prefix)).await?)
+    }
+}
+
+/// Runs that are going or waiting to go.
+pub(crate) fn going_filter() -> RunFilter {
+    let statuses = RunStatus::ALL
+        .iter()
+        .copied()
+        .filter(|status| {
+            *status == RunStatus::Queued || (status.is_active() && *status != RunStatus::NeedsYou)
+        })
+        .collect();
+    RunFilter {
+        statuses,
+        limit: 1_000,
+        ..RunFilter::default()
     }
 }
 

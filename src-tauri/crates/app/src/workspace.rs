@@ -17,14 +17,6 @@ const CALL: &str = "workspace";
 /// How often the answer is looked for while events cannot be read.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What became of it.
-pub(crate) enum Asked {
-    /// The run may work there.
-    Allowed,
-    /// The run was stopped, or lost, before anybody answered.
-    Stopped,
-}
-
 impl App {
     /// Returns once the run may work in its folder. The time that takes is nobody's but the person's.
     ///
@@ -36,9 +28,9 @@ impl App {
         run: &Run,
         spec: &mut RunSpec,
         scratch: &Path,
-    ) -> Result<Asked> {
+    ) -> Result<()> {
         if !spec.workspace_asked {
-            return Ok(Asked::Allowed);
+            return Ok(());
         }
         // Judged as a write from outside: in a folder that only this run uses.
         let outside = Folders {
@@ -54,8 +46,8 @@ impl App {
             Decision::Allow => {}
             Decision::Deny(denied) => return Err(may_not(spec, &denied.reason)),
             Decision::Ask(question) => match self.ask_person(fence, &question).await? {
-                Some((ApprovalState::AllowedOnce | ApprovalState::AllowedForRun, _)) => {}
-                Some((_, note)) => {
+                (ApprovalState::AllowedOnce | ApprovalState::AllowedForRun, _) => {}
+                (_, note) => {
                     let said = note.filter(|note| !note.trim().is_empty());
                     let reason = said.map_or_else(
                         || "the person said no".to_owned(),
@@ -63,7 +55,6 @@ impl App {
                     );
                     return Err(may_not(spec, &reason));
                 }
-                None => return Ok(Asked::Stopped),
             },
         }
         // Whoever goes on with the run is not asked again.
@@ -75,15 +66,15 @@ impl App {
         self.store
             .call(move |db| db.runs().set_settings(&fence, &settings))
             .await?;
-        Ok(Asked::Allowed)
+        Ok(())
     }
 
-    /// Asks, and waits for the answer: its state and the person's note. None when the run was stopped.
+    /// Asks, and waits for the answer: its state and the person's note.
     async fn ask_person(
         &self,
         fence: &Fence,
         question: &Question,
-    ) -> Result<Option<(ApprovalState, Option<String>)>> {
+    ) -> Result<(ApprovalState, Option<String>)> {
         let cursor = self.store.read(|db| db.events().last_id()).await?;
         let mut watch = self.store.watch(cursor)?;
         let risk = serde_json::to_value(question.risk).unwrap_or_default();
@@ -111,14 +102,11 @@ impl App {
                 self.store
                     .call(move |db| db.runs().set_status(&of_run, RunStatus::Planning, None))
                     .await?;
-                return Ok(Some(answer));
+                return Ok(answer);
             }
-            tokio::select! {
-                () = self.stop_given(fence) => return Ok(None),
-                event = watch.next() => if let Err(error) = event {
-                    tracing::warn!(%error, "reading events while a question is open");
-                    tokio::time::sleep(LOOK).await;
-                },
+            if let Err(error) = watch.next().await {
+                tracing::warn!(%error, "reading events while a question is open");
+                tokio::time::sleep(LOOK).await;
             }
         }
     }
@@ -224,6 +212,6 @@ mod tests {
             .expect("in time")
             .expect("no panic")
             .expect("no failure");
-        assert_eq!(answer, Some((ApprovalState::AllowedOnce, None)));
+        assert_eq!(answer, (ApprovalState::AllowedOnce, None));
     }
 }

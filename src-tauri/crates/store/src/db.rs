@@ -70,6 +70,16 @@ impl Db<'_> {
         self.now
     }
 
+    /// The proof that `owner` executes a run, for the process of theirs that no longer has it.
+    pub fn fence(&self, run: &RunId, owner: &InstanceId) -> Result<Option<Fence>> {
+        let row = self.runs().get(run)?;
+        Ok((row.owner.as_ref() == Some(owner)).then(|| Fence {
+            run: run.clone(),
+            owner: owner.clone(),
+            claims: row.claims,
+        }))
+    }
+
     /// The run is still the fence's: otherwise [`Error::LostRun`]. In a writing call it stays so until
     /// the end of the call.
     pub fn check(&self, fence: &Fence) -> Result<()> {
@@ -113,6 +123,12 @@ impl Fence {
     /// The instance that claimed it.
     pub fn owner(&self) -> &InstanceId {
         &self.owner
+    }
+
+    /// How often the run had been claimed by then, this time included: tells one execution of it from
+    /// the next.
+    pub fn claims(&self) -> i64 {
+        self.claims
     }
 
     pub(crate) fn lost(&self) -> Error {

@@ -9,8 +9,8 @@ use crate::{Db, Error, InstanceId, NewInstance, Result, Store, Windows, store::o
 pub struct Instance {
     id: InstanceId,
     store: Store,
-    /// Held for its lock; closed after the row is marked.
-    _lock: File,
+    /// Held for its lock; closed after the row is marked. None where there is no row.
+    lock: Option<File>,
 }
 
 impl Instance {
@@ -32,8 +32,18 @@ impl Instance {
         Ok(Self {
             id,
             store: store.clone(),
-            _lock: lock,
+            lock: Some(lock),
         })
+    }
+
+    /// For a process that owns no runs, shows no windows and must not wait until the store can be
+    /// written: others do not see it.
+    pub fn unlisted(store: &Store) -> Self {
+        Self {
+            id: InstanceId::random(),
+            store: store.clone(),
+            lock: None,
+        }
     }
 
     /// Its id.
@@ -50,6 +60,9 @@ impl Instance {
 
 impl Drop for Instance {
     fn drop(&mut self) {
+        if self.lock.is_none() {
+            return;
+        }
         if let Err(error) = self
             .store
             .call_blocking(|db| db.instances().mark_gone(&self.id))

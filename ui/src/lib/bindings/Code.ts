@@ -3,4 +3,4 @@
 /**
  * Class of a failure: what a surface switches on.
  */
-export type Code = "invalid_request" | "configuration" | "credentials" | "model" | "not_found" | "wrong_state" | "forbidden" | "unavailable" | "store" | "internal";
+export type Code = "invalid_request" | "configuration" | "credentials" | "model" | "not_found" | "wrong_state" | "still_stopping" | "forbidden" | "unavailable" | "store" | "internal";

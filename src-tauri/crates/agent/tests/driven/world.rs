@@ -8,7 +8,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use openspace_agent::{Attendance, Control, Limits, Outcome, Parts, Pictures, State, drive};
+use openspace_agent::{Attendance, Brake, Control, Limits, Outcome, Parts, Pictures, State, drive};
 use openspace_grounding::{
     Action, Backend, CallContext, Effect, Folders, Grants, GuardLink, Output, Permit, Policy,
     PolicyInputs, Rule, ShellCommand, StoreKeep, Tool, ToolError, ToolRegistry, ToolSpec,
@@ -275,6 +275,7 @@ impl World {
             policy: Policy::new(inputs),
             grants: Grants::default(),
             attendance: Attendance::Waits,
+            brake: Brake::default(),
             control: Arc::new(Free),
             folders,
             keep: Arc::new(move |step, _| {

@@ -28,11 +28,9 @@ impl Desk {
         let serving = serving(Arc::clone(self.app()), self.cancel.clone());
         let (app, guards) = (Arc::clone(self.app()), Arc::clone(&self.guards));
         let cancel = self.cancel.clone();
-        let runs = self.runtime.spawn(async move {
-            if let Err(failure) = app.serve_runs(guards, None, cancel).await {
-                tracing::error!(%failure, hint = failure.hint, "queued runs are not executed");
-            }
-        });
+        let runs = self
+            .runtime
+            .spawn(async move { app.serve_runs(guards, None, cancel).await });
         *super::locked(&self.going) = vec![runs, self.runtime.spawn(serving)];
         self.take_hotkeys();
         let desk = Arc::clone(self);
@@ -66,17 +64,7 @@ impl Desk {
     fn leave(self: &Arc<Self>, ask: fn(&Catalogue, usize) -> Ask, last: fn(&Self)) {
         let desk = Arc::clone(self);
         self.runtime.spawn(async move {
-            let own = desk.app().instance.id();
-            let going = match desk.app().going().await {
-                Ok(runs) => {
-                    let own = runs.iter().filter(|run| run.owner.as_ref() == Some(own));
-                    own.count()
-                }
-                Err(failure) => {
-                    tracing::warn!(%failure, "asking which runs go on");
-                    0
-                }
-            };
+            let going = desk.app().own_runs.count();
             if going == 0 {
                 return desk.end(last);
             }
@@ -94,6 +82,7 @@ impl Desk {
     /// last thing.
     pub fn end(self: &Arc<Self>, last: impl FnOnce(&Self) + Send + 'static) {
         let (desk, place) = (Arc::clone(self), self.face.place());
+        desk.app().own_runs.stop_all();
         self.runtime.spawn(async move {
             desk.keep_place(place).await;
             desk.cancel.cancel();

@@ -7,7 +7,7 @@ use openspace_store::{CommandKind, RunStatus};
 
 use super::Desk;
 use crate::{
-    App,
+    App, Code, Failure,
     failure::Result,
     rpc::desktop::{Hotkey, HotkeyState},
 };
@@ -63,22 +63,25 @@ impl Desk {
     /// The emergency stop: on a thread and a runtime of its own, so that nothing that is busy delays
     /// it.
     pub(super) fn stop_everything(self: &Arc<Self>) {
+        // Before anything that may wait or fail.
+        self.app().own_runs.stop_all();
         let desk = Arc::clone(self);
         let stop = move || {
             let stopped = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()
-                .map_err(|error| error.to_string())
-                .and_then(|runtime| {
-                    let stopped = runtime.block_on(desk.app().stop_all("app"));
-                    stopped.map_err(|failure| failure.to_string())
-                });
+                .map_err(|error| Failure::new(Code::Internal, error.to_string()))
+                .and_then(|runtime| runtime.block_on(desk.app().stop_all("app")));
             match stopped {
                 Ok(runs) if runs.is_empty() => {}
                 Ok(_) => desk.face.notify(&desk.told("stopped")),
-                Err(error) => {
-                    tracing::error!(error, "stopping everything");
-                    desk.face.notify(&desk.told("stop_failed"));
+                Err(failure) => {
+                    tracing::error!(%failure, "stopping everything");
+                    let told = match failure.code {
+                        Code::StillStopping => "still_stopping",
+                        _ => "stop_failed",
+                    };
+                    desk.face.notify(&desk.told(told));
                 }
             }
         };
@@ -93,13 +96,15 @@ impl Desk {
         let desk = Arc::clone(self);
         self.runtime.spawn(async move {
             if let Err(failure) = desk.app().pause_or_resume().await {
-                tracing::warn!(%failure, "pausing everything");
+                tracing::error!(%failure, "pausing everything");
+                desk.face.notify(&desk.told("pause_failed"));
             }
         });
     }
 }
 
 impl App {
+    /// Every run is told, whatever becomes of telling another; one that has just ended wants nothing.
     async fn pause_or_resume(&self) -> Result<()> {
         let going = self.going().await?;
         let paused = |status| status == RunStatus::Paused;
@@ -109,10 +114,14 @@ impl App {
         } else {
             CommandKind::Pause
         };
+        let mut first = Ok(());
         for run in going.iter().filter(|run| paused(run.status) == all) {
-            self.command(&run.id, kind, None, "app").await?;
+            match self.command(&run.id, kind, None, "app").await {
+                Err(failure) if failure.code != Code::WrongState => first = first.and(Err(failure)),
+                Ok(()) | Err(_) => {}
+            }
         }
-        Ok(())
+        first
     }
 }
 
@@ -134,7 +143,59 @@ fn readable(keys: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::{sync::mpsc, time::Duration};
+
+    use openspace_store::{NewRun, RunId};
+
     use super::*;
+    use crate::desk::double::{Seat, seat, within};
+
+    /// Of two runs that are going, the newer one ends in the moment in which everything is paused: the
+    /// other one is paused all the same, and nobody is told of a trouble.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn one_that_has_just_ended_keeps_no_other_from_being_paused() {
+        let Seat { desk, face } = seat();
+        let store = desk.app().store.clone();
+        let owner = desk.app().instance.id().clone();
+        let begin = |text: &str| {
+            let new = NewRun {
+                session: None,
+                text: text.to_owned(),
+                origin: "app".to_owned(),
+                parent: None,
+                idempotency_key: None,
+                limits: serde_json::json!({}),
+                settings: serde_json::json!({}),
+            };
+            let begun = store.call_blocking(|db| {
+                let queued = db.runs().enqueue(&new)?;
+                db.runs().claim(&queued.run, &owner)
+            });
+            begun.expect("the store").expect("claimed")
+        };
+        let (older, newer) = (begin("older"), begin("newer"));
+        let (locked, is_locked) = mpsc::channel();
+        let ending = std::thread::spawn({
+            let store = store.clone();
+            move || {
+                store.call_blocking(|db| {
+                    locked.send(()).expect("somebody waits");
+                    std::thread::sleep(Duration::from_millis(500));
+                    db.runs().finish(&newer, RunStatus::Done, None, None)
+                })
+            }
+        });
+        is_locked.recv().expect("the lock");
+        desk.chosen("pause");
+        ending.join().expect("it ends").expect("stored");
+        let paused = |run: &RunId| {
+            let open = store.read_blocking(|db| db.commands().open(run));
+            let open = open.expect("the store");
+            open.iter().any(|it| it.kind == CommandKind::Pause)
+        };
+        assert!(within(|| paused(older.run())).await);
+        assert_eq!(face.did(), [""; 0]);
+    }
 
     /// Keys are shown as they are printed on a keyboard.
     #[test]

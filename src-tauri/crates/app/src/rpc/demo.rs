@@ -24,15 +24,7 @@ impl Call<'_> {
         let (queued, fence) = self.app.enqueue_claimed(&asked).await?;
         let app = Arc::clone(self.app);
         let guards = Arc::clone(self.guards);
-        tokio::spawn(async move {
-            let done = async {
-                let guard = guards.get(&app).await?;
-                app.execute(fence, &guard).await
-            };
-            if let Err(failure) = done.await {
-                tracing::warn!(%failure, "the demo failed before it began, or was lost");
-            }
-        });
+        tokio::spawn(async move { app.execute_for_good(fence, &guards).await });
         Ok(queued.into())
     }
 

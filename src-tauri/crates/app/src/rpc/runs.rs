@@ -250,7 +250,7 @@ pub(super) fn with_texts(
 
 impl App {
     /// Runs whose process is gone are `interrupted` from now on.
-    pub(super) async fn mark_orphans(&self) -> Result<()> {
+    pub(crate) async fn mark_orphans(&self) -> Result<()> {
         if self.store.read(|db| db.runs().any_orphans()).await? {
             self.store.call(|db| db.runs().mark_orphans()).await?;
         }

@@ -235,8 +235,12 @@ impl Call<'_> {
     }
 
     pub(super) async fn run_stop(&self, request: RunRequestById) -> Result<Nothing> {
-        let run = self.app.find_run(&request.run).await?;
-        self.app.stop(&run.id, self.caller.name()).await?;
+        let run = match request.run.parse() {
+            // Before anything that may wait or fail.
+            Ok(run) if self.app.own_runs.stop(&run).is_some() => run,
+            Ok(_) | Err(_) => self.app.find_run(&request.run).await?.id,
+        };
+        self.app.stop(&run, self.caller.name()).await?;
         Ok(Nothing {})
     }
 
