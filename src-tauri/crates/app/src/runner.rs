@@ -39,7 +39,7 @@ impl News {
         if let Err(error) = self.follow(app).await {
             tracing::warn!(%error, "following what happens");
             self.0 = None;
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 
