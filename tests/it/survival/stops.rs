@@ -103,7 +103,7 @@ impl Desktop {
             model: None,
             backends: Some(vec!["shell".to_owned()]),
             workspace: None,
-            folder: world.rig.home.workspace().to_owned(),
+            folder: world.rig.home.workspace().clone(),
             limits: Limits::default(),
             preset: None,
             allow: Vec::new(),
