@@ -1,17 +1,31 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
-import { OTHERS } from "./scripts/sentences.mjs";
+import { groupOf, LATER, OTHERS } from "./scripts/sentences.mjs";
 
-/** Leaves sentences of other surfaces out of what the pages load: they share one catalogue. */
+/**
+ * Leaves sentences of other surfaces out of what the pages load, as they share one catalogue, and parts
+ * what the first page says from what comes after it, with `?later`.
+ */
 const sentencesOfPages = {
   name: "sentences-of-pages",
-  apply: "build" as const,
   enforce: "pre" as const,
-  transform(code: string, id: string) {
-    if (!/\/messages\/[\w-]+\.json$/.test(id)) return null;
+  transform(this: { environment: { mode: string } }, code: string, id: string) {
+    const part = /\/messages\/[\w-]+\.json(\?.*\blater\b)?$/.exec(id);
+    if (!part) return null;
+    const later = part[1] !== undefined;
+    // Where nothing is built the first part is whole, and the other one says the same again.
+    const built = this.environment.mode === "build";
+    if (!later && !built) return null;
     const all = Object.entries(JSON.parse(code) as Record<string, string>);
-    const said = all.filter(([key]) => !OTHERS.includes(key.split(".")[0] ?? ""));
-    return { code: JSON.stringify(Object.fromEntries(said)), map: null };
+    const said = all.filter(([key]) => {
+      const group = groupOf(key);
+      return !OTHERS.includes(group) && LATER.includes(group) === later;
+    });
+    const kept = JSON.stringify(Object.fromEntries(said));
+    // Only what ends with `.json` is read as such.
+    return later
+      ? { code: `export default ${kept}`, moduleType: "js" as const, map: null }
+      : { code: kept, map: null };
   },
 };
 

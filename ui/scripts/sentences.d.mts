@@ -1,1 +1,3 @@
 export const OTHERS: readonly string[];
+export const LATER: readonly string[];
+export function groupOf(key: string): string;

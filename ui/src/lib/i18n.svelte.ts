@@ -68,26 +68,57 @@ export function pseudo(text: string): string {
   return `[${accented}${"~".repeat(Math.ceil(text.length / 3))}]`;
 }
 
-const LOADERS: Record<Language, () => Promise<{ default: Messages }>> = {
+type Loader = () => Promise<{ default: Messages }>;
+
+/** What the first page says. */
+const FIRST: Record<Language, Loader> = {
   en: () => import("../../messages/en.json"),
   "zh-Hans": () => import("../../messages/zh-Hans.json"),
+};
+/** What pages and dialogs say that are loaded when they are wanted. */
+const LATER: Record<Language, Loader> = {
+  en: () => import("../../messages/en.json?later"),
+  "zh-Hans": () => import("../../messages/zh-Hans.json?later"),
 };
 
 class Speaker {
   speech: Speech = $state("en");
   #messages: Messages = $state.raw({});
+  #wanted: Speech = "en";
+  /** All sentences are wanted, not only those of the first page. */
+  #all = false;
+  /** And they are there. */
+  #whole = false;
 
   /** The language for dates, numbers and `lang`. */
   get locale(): Language {
     return this.speech === "pseudo" ? "en" : this.speech;
   }
 
-  async speak(speech: Speech): Promise<void> {
-    const { default: messages } = await LOADERS[speech === "pseudo" ? "en" : speech]();
+  speak(speech: Speech): Promise<void> {
+    this.#wanted = speech;
+    return this.#load();
+  }
+
+  /** Learns what the first page does not say. */
+  learn(): Promise<void> {
+    this.#all = true;
+    return this.#whole ? Promise.resolve() : this.#load();
+  }
+
+  async #load(): Promise<void> {
+    const speech = this.#wanted;
+    const all = this.#all;
+    const language = speech === "pseudo" ? "en" : speech;
+    const [first, later] = await Promise.all([FIRST[language](), all ? LATER[language]() : null]);
+    // Something else was asked for meanwhile, and that counts.
+    if (speech !== this.#wanted || all !== this.#all) return this.#load();
+    const messages = { ...first.default, ...later?.default };
     this.#messages =
       speech === "pseudo"
         ? Object.fromEntries(Object.entries(messages).map(([key, text]) => [key, pseudo(text)]))
         : messages;
+    this.#whole = all;
     this.speech = speech;
     if (typeof document !== "undefined") document.documentElement.lang = this.locale;
   }
@@ -110,6 +141,12 @@ class Speaker {
 }
 
 export const speaker = new Speaker();
+
+/** A page or a dialog that is loaded when it is wanted, together with what it says. */
+export async function spoken<T>(piece: Promise<T>): Promise<T> {
+  const [loaded] = await Promise.all([piece, speaker.learn()]);
+  return loaded;
+}
 
 /** A sentence in the language of the window. */
 export function t(key: MessageKey | PluralKey, parameters?: Parameters): string {

@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "svelte/compiler";
 import english from "../../messages/en.json";
 import chinese from "../../messages/zh-Hans.json";
-import { OTHERS } from "../../scripts/sentences.mjs";
+import { groupOf, LATER, OTHERS } from "../../scripts/sentences.mjs";
 import { languageOf, pseudo, render, speaker } from "./i18n.svelte";
 
 const placeholders = (text: string) =>
@@ -30,6 +31,22 @@ describe("sentences", () => {
       return others.filter((key) => text.includes(`"${key}"`) || text.includes(`\`${key}`));
     });
     expect(said).toEqual([]);
+  });
+
+  /** What is loaded later is said by nothing that is there from the beginning. */
+  it("of later pages are not said by the first", () => {
+    const first = loadedWith("src/main.ts");
+    expect(first.size).toBeGreaterThan(80);
+    expect([...first]).toContain("src/views/runs/RunView.svelte");
+    expect([...first]).not.toContain("src/views/settings/SettingsView.svelte");
+    const said = [...first].flatMap((file) =>
+      [...readFileSync(file, "utf8").matchAll(/["'`]((?:ui\.)?[a-z_]+)\./g)]
+        .filter(([, group]) => LATER.includes(group ?? ""))
+        .map(([text]) => `${file}: ${text}`),
+    );
+    expect(said).toEqual([]);
+    const groups = new Set(Object.keys(english).map(groupOf));
+    expect(LATER.filter((group) => !groups.has(group))).toEqual([]);
   });
 
   /** A sentence in one number has the other one too, and both count. */
@@ -64,6 +81,16 @@ describe("sentences", () => {
     expect(speaker.say("no.such.key")).toBe("no.such.key");
   });
 
+  /** The rest comes in the language that was asked for last, whatever arrives first. */
+  it("come in one language", async () => {
+    await Promise.all([speaker.learn(), speaker.speak("zh-Hans"), speaker.learn()]);
+    expect(speaker.speech).toBe("zh-Hans");
+    expect(speaker.say("ui.nav.tasks")).toBe("任务");
+    expect(speaker.say("ui.welcome.next")).toBe("下一步");
+    await speaker.speak("en");
+    expect(speaker.say("ui.welcome.next")).toBe("Next");
+  });
+
   /** The made-up language changes every word and no placeholder. */
   it("can be made foreign", () => {
     expect(pseudo("Stop {run} now")).toMatch(/^\[Stóp \{run\} ñów~+\]$/);
@@ -75,6 +102,21 @@ describe("sentences", () => {
     expect(languageOf("de-DE")).toBe("en");
   });
 });
+
+/** The files that are loaded together with one, because they are imported and not only when wanted. */
+function loadedWith(file: string, known = new Set<string>()): Set<string> {
+  if (known.has(file)) return known;
+  known.add(file);
+  const imports = /^\s*(?:import|export)\s(?!type\s)(?:[^;"]*?\sfrom\s)?"(\.[^"]+)"/gm;
+  for (const [, path = ""] of readFileSync(file, "utf8").matchAll(imports)) {
+    const whole = join(dirname(file), path);
+    const found = [whole, `${whole}.ts`, `${whole}.svelte.ts`].find(
+      (name) => /\.(ts|svelte)$/.test(name) && existsSync(name),
+    );
+    if (found) loadedWith(found, known);
+  }
+  return known;
+}
 
 interface Node {
   type: string;

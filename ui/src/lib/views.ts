@@ -1,4 +1,5 @@
 import type { Component } from "svelte";
+import { spoken } from "./i18n.svelte";
 import type { Route, RouteName } from "./router.svelte";
 
 /** A page: gets the route it is shown for. */
@@ -19,7 +20,8 @@ const LATER = import.meta.glob<{ default: View }>([
 /** Loads a page; none where it is not part of this build. */
 export function loaderOf(name: RouteName): Loader | undefined {
   const title = name.charAt(0).toUpperCase() + name.slice(1);
-  return LATER[`../views/${name}/${title}View.svelte`];
+  const load = LATER[`../views/${name}/${title}View.svelte`];
+  return load && (() => spoken(load()));
 }
 
 /** Whether there is such a page. */
