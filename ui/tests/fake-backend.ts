@@ -56,6 +56,11 @@ export class FakeBackend implements Backend {
     this.#handlers?.state("lost");
   }
 
+  /** Contact is there again after it was lost. */
+  regain(): void {
+    this.#handlers?.state("connected");
+  }
+
   expire(): void {
     this.#handlers?.state("expired");
   }

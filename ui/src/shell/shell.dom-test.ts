@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { violations } from "../../tests/axe";
 import { failure, FakeBackend } from "../../tests/fake-backend";
 import { host } from "../../tests/host-samples";
-import { appState, detail, RUN, summary } from "../../tests/samples";
+import { appState, detail, question, RUN, summary } from "../../tests/samples";
 import { useBackend, type RunSummary } from "../lib/api";
 import { CallFailed } from "../lib/backend/backend";
 import { speaker } from "../lib/i18n.svelte";
@@ -157,6 +157,60 @@ describe("the window", () => {
     expect(await screen.findByText(/Lost contact with the core/)).toBeTruthy();
     expect(await screen.findByRole("link", { name: /Write a greeting/ })).toBeTruthy();
     expect(await violations()).toEqual([]);
+  });
+
+  /** What was told while nobody answered is asked for when contact is there again: no event comes twice. */
+  it("asks again for what was not answered", async () => {
+    let away = false;
+    let over = false;
+    const answer = <T>(given: T): T => {
+      if (away) throw new CallFailed(failure("nobody answers", "unreachable"));
+      return given;
+    };
+    const run = (id: string) =>
+      summary({ id, text: id, status: over ? "done" : "running", going: !over });
+    await open([], {
+      approvals_list: () => answer({ approvals: over ? [question()] : [] }),
+      // The old one is on a later page.
+      runs_list: () => answer({ runs: over ? [run("new")] : [run("new"), run("old")], cursor: 0 }),
+      runs_get: (request) => answer({ runs: request.runs.map(run), cursor: 0 }),
+    });
+    await waitFor(() => expect(runs.going).toHaveLength(2));
+    away = true;
+    over = true;
+    const event = { id: 1, topic: "run", seq: 1, at: 1, kind: "run.approval_asked", v: 1 };
+    backend.tell(
+      { ...event, key: "new", payload: {} },
+      { ...event, key: "old", payload: {} },
+    );
+    await waitFor(() => expect(backend.requests("runs_get")).toHaveLength(1));
+    backend.lose();
+    expect(await screen.findByText(/Lost contact with the core/)).toBeTruthy();
+    away = false;
+    backend.regain();
+    expect(await screen.findByRole("button", { name: "Approvals: 1 waits" })).toBeTruthy();
+    await waitFor(() => expect(runs.get("old")?.status).toBe("done"));
+    expect(runs.get("new")?.status).toBe("done");
+  });
+
+  /** A question is asked for again although contact was never lost. */
+  it("asks again for questions", async () => {
+    let asked = 0;
+    vi.useFakeTimers({ shouldAdvanceTime: true });
+    await open([summary()], {
+      approvals_list: () => {
+        asked += 1;
+        if (asked === 2) throw new CallFailed(failure("the database is busy", "store"));
+        return { approvals: asked > 2 ? [question()] : [] };
+      },
+    });
+    expect(asked).toBe(1);
+    const event = { id: 1, topic: "run", key: RUN, seq: 1, at: 1, kind: "run.approval_asked" };
+    backend.tell({ ...event, v: 1, payload: {} });
+    await waitFor(() => expect(asked).toBe(2));
+    await vi.advanceTimersByTimeAsync(3_000);
+    vi.useRealTimers();
+    expect(await screen.findByRole("button", { name: "Approvals: 1 waits" })).toBeTruthy();
   });
 
   /** Who holds an old link is told what to do, and nothing is tried again. */

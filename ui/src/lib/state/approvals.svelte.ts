@@ -2,12 +2,16 @@ import { rpc, type ApprovalView } from "../api";
 import { failureOf, type Failure } from "../backend/backend";
 import { events } from "./events.svelte";
 
+/** How long it waits before it asks again what was not answered, milliseconds. */
+const AGAIN = 3_000;
+
 /** Questions that wait for the person. */
 class Approvals {
   open: readonly ApprovalView[] = $state.raw([]);
   failure: Failure | null = $state.raw(null);
   #loading = false;
   #again = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Loads them and keeps them true until the returned function is called. */
   start(): () => void {
@@ -18,6 +22,7 @@ class Approvals {
           void this.load();
       }),
       events.onReset(() => void this.load()),
+      () => clearTimeout(this.#timer),
     ];
     return () => stops.forEach((stop) => stop());
   }
@@ -28,12 +33,17 @@ class Approvals {
       return;
     }
     this.#loading = true;
+    clearTimeout(this.#timer);
     try {
       const { approvals } = await rpc("approvals_list", {});
       this.open = approvals;
       this.failure = null;
     } catch (thrown) {
       this.failure = failureOf(thrown);
+      // A question must not stay unseen because one answer failed. Without contact, coming back asks.
+      this.#timer = setTimeout(() => {
+        if (events.connection === "connected") void this.load();
+      }, AGAIN);
     } finally {
       this.#loading = false;
     }

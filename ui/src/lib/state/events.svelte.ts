@@ -31,7 +31,7 @@ class Events {
         else if (state === "expired") this.expire();
         else this.#connected();
       },
-      reset: () => this.#resets.forEach((reset) => reset()),
+      reset: () => this.#reset(),
     });
   }
 
@@ -48,8 +48,16 @@ class Events {
   }
 
   #connected(): void {
+    const lost = this.connection === "lost";
     this.lostSince = null;
     this.connection = "connected";
+    // What was asked for before contact was lost, or after it, may never have been answered, and no
+    // event comes twice.
+    if (lost) this.#reset();
+  }
+
+  #reset(): void {
+    this.#resets.forEach((reset) => reset());
   }
 
   /** Hears events of a topic until the returned function is called. */
@@ -60,7 +68,7 @@ class Events {
     return () => listeners.delete(listener);
   }
 
-  /** Called when events may be missing: ask for snapshots again. */
+  /** Called when events or answers may be missing: ask for snapshots again. */
   onReset(reset: () => void): () => void {
     this.#resets.add(reset);
     return () => this.#resets.delete(reset);

@@ -7,6 +7,8 @@ import { events } from "./events.svelte";
 const PAGE = 100;
 /** How long changed runs gather before they are asked for again. */
 const GATHER = 250;
+/** How long it waits before it asks again for those that were not answered. */
+const AGAIN = 3_000;
 
 /** How long a deletion can be undone. */
 export const UNDO = 10_000;
@@ -59,7 +61,15 @@ class Runs {
     void this.load();
     const stops = [
       events.on("run", (batch) => batch.forEach((event) => this.touch(event.key))),
-      events.onReset(() => void this.load()),
+      events.onReset(() => {
+        void this.load();
+        // Those that are too old for the first page.
+        if (this.#changed.size > 0) void this.#refresh();
+      }),
+      () => {
+        clearTimeout(this.#timer);
+        this.#timer = undefined;
+      },
     ];
     return () => stops.forEach((stop) => stop());
   }
@@ -173,9 +183,12 @@ class Runs {
   }
 
   async #refresh(): Promise<void> {
+    clearTimeout(this.#timer);
     this.#timer = undefined;
-    const ids = [...this.#changed];
-    this.#changed.clear();
+    // A page at a time: those that are not answered would count as deleted.
+    const ids = [...this.#changed].slice(0, PAGE);
+    ids.forEach((id) => this.#changed.delete(id));
+    if (this.#changed.size > 0) this.#timer = setTimeout(() => void this.#refresh(), GATHER);
     try {
       const { runs } = await rpc("runs_get", { runs: ids });
       this.list = merge(this.list, runs, ids);
@@ -183,6 +196,12 @@ class Runs {
       this.found = this.found.filter((run) => there.has(run.id) || !ids.includes(run.id));
       this.#fresh();
     } catch (thrown) {
+      // What happened to them is told once only. Without contact, coming back asks for them.
+      ids.forEach((id) => this.#changed.add(id));
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined;
+        if (events.connection === "connected") void this.#refresh();
+      }, AGAIN);
       this.failure = failureOf(thrown);
     }
   }
