@@ -44,9 +44,15 @@ function fit() {
   void invoke("plugin:window|set_size", { value });
 }
 
-/** Says what is in the way; nothing when that is empty. */
-function tell(trouble) {
+/** Says what is in the way, and what the core said in English; nothing when that is empty. */
+function tell(trouble, english) {
   part("trouble").textContent = trouble;
+  if (english) {
+    const said = document.createElement("span");
+    said.lang = "en";
+    said.textContent = `\n${english}`;
+    part("trouble").append(said);
+  }
   part("trouble").hidden = trouble === "";
   part("open").hidden = trouble === "";
 }
@@ -77,7 +83,7 @@ async function handOver() {
     if (part("task").value === written) part("task").value = "";
     leave();
   } catch (failure) {
-    tell([failure?.message ?? String(failure), failure?.hint].filter(Boolean).join("\n"));
+    tell(texts.failed, failure?.message ?? String(failure));
   } finally {
     busy = false;
     part("keys").textContent = texts.keys;

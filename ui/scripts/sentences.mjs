@@ -1,5 +1,15 @@
-/** Groups of sentences that no page says: tray, pill, notifications, command line, MCP server. */
-export const OTHERS = ["doctor", "hud", "mcp", "notify", "practice", "quick", "serve", "tray"];
+/** Groups of sentences that no page says: those of other surfaces, and what the core puts into words itself. */
+export const OTHERS = [
+  "doctor",
+  "hud",
+  "mcp",
+  "notify",
+  "practice",
+  "preflight",
+  "quick",
+  "serve",
+  "tray",
+];
 
 /** Groups that only pages and dialogs say which are loaded when they are wanted. */
 export const LATER = [

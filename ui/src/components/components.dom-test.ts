@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { FakeBackend, failure } from "../../tests/fake-backend";
 import { violations } from "../../tests/axe";
 import { useBackend } from "../lib/api";
+import { speaker } from "../lib/i18n.svelte";
 import { toasts } from "../lib/state/toasts.svelte";
 import Badge from "./Badge.svelte";
 import Banner from "./Banner.svelte";
@@ -34,6 +35,21 @@ const nothing = () => undefined;
 const user = userEvent.setup();
 
 beforeEach(() => useBackend(new FakeBackend()));
+
+/** What the core says in English is marked so, and its advice for the command line stays away. */
+it("an error speaks the language of the window", async () => {
+  const raw = {
+    ...failure("no model is named", "credentials"),
+    hint: "give --model, or: openspace config set model.name NAME",
+  };
+  await speaker.speak("zh-Hans");
+  render(InlineError, { props: { failure: raw, what: "x" } });
+  const alert = screen.getByRole("alert");
+  expect(alert.textContent).not.toMatch(/--model|openspace config/);
+  expect(alert.textContent).toContain("请在设置的“模型与密钥”中选择模型并保存密钥。");
+  expect(screen.getByText(/no model is named/).lang).toBe("en");
+  await speaker.speak("en");
+});
 
 // Each component in each of its states.
 const STATES: [string, Component<never>, Record<string, unknown>][] = [

@@ -12,3 +12,12 @@ export function notDone(what: string, failure: Failure): string {
   const why = failureTitle(failure);
   return failure.code === "still_stopping" ? why : `${what} ${why}`;
 }
+
+/**
+ * What a person at a window can do about it, where that follows from the failure alone. What the core
+ * advises is for the command line, and in English.
+ */
+export function failureAdvice(failure: Failure): string | null {
+  const key = `ui.failure.${failure.code}.do`;
+  return speaker.has(key) ? speaker.say(key, failure.params ?? {}) : null;
+}

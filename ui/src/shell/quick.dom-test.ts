@@ -9,6 +9,7 @@ const TEXTS = {
   label: "What should be done?",
   keys: "Enter delegates",
   starting: "Handing it over…",
+  failed: "It could not be handed over.",
   open: "Open OpenSpace",
 };
 let problems: { blocks: boolean; message: string; hint: string | null }[] = [];
@@ -133,13 +134,16 @@ describe("the quick window", () => {
     expect(part("trouble").hidden).toBe(true);
   });
 
-  /** A failure is told, and trying again is the same request. */
+  /** A failure is told, what is English of it as English, and trying again is the same request. */
   it("can be tried again", async () => {
     broken = true;
     const page = opened();
     type("Tidy up");
     press("Enter");
-    await waitFor(() => expect(part("trouble").textContent).toBe("the store is gone"));
+    await waitFor(() =>
+      expect(part("trouble").textContent).toBe("It could not be handed over.\nthe store is gone"),
+    );
+    expect(part("trouble").querySelector("[lang=en]")?.textContent).toBe("\nthe store is gone");
     expect(part("keys").textContent).toBe("Enter delegates");
     broken = false;
     press("Enter");

@@ -160,7 +160,9 @@ describe("the settings", () => {
     expect(backend.requests("setting_set")).toEqual([
       { key: "policy.folders", value: '["/a, b", "/c"]' },
     ]);
-    expect((await screen.findAllByRole("alert"))[0]?.textContent).toBe("Not changed: not there");
+    const [alert] = await screen.findAllByRole("alert");
+    expect(alert?.textContent).toMatch(/^Not changed: this value cannot be used\./);
+    expect(screen.getByText("not there").lang).toBe("en");
   });
 
   /** What a variable decides is locked and says so; a key shows its end and where it is kept. */

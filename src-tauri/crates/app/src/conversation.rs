@@ -192,6 +192,8 @@ pub(crate) fn check_attachment(path: &Path) -> Result<()> {
             Code::InvalidRequest,
             format!("the attachment `{}` {why}", path.display()),
         )
+        .param("reason", "attachment")
+        .param("path", path.display().to_string())
     };
     let metadata =
         std::fs::metadata(path).map_err(|error| unusable(format!("cannot be read: {error}")))?;
@@ -202,9 +204,12 @@ pub(crate) fn check_attachment(path: &Path) -> Result<()> {
     openspace_gui::encode::decode(&data)
         .map(drop)
         .map_err(|error| {
-            unusable(format!("is no picture that can be shown: {error}")).hint(
-                "save it again as PNG or JPEG, or give it another ending to hand it over as a file",
-            )
+            unusable(format!("is no picture that can be shown: {error}"))
+                .param("reason", "picture")
+                .hint(
+                    "save it again as PNG or JPEG, or give it another ending to hand it over as a \
+                     file",
+                )
         })
 }
 

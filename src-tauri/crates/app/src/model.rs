@@ -213,6 +213,7 @@ impl App {
         asked.map(str::to_owned).or_else(|| self.model_name()).ok_or_else(|| {
             Failure::new(Code::Credentials, "no model is named")
                 .hint("give --model, set OPENSPACE_MODEL, or: openspace config set model.name anthropic/claude-sonnet-4-6")
+                .param("reason", "no_model")
         })
     }
 
@@ -303,11 +304,15 @@ impl App {
                     "`openspace keys set {provider}` keeps one; or set `OPENSPACE_LLM_API_KEY` or \
                      `{variables}` and try again"
                 ))
+                .param("reason", "no_key")
+                .param("provider", provider)
             }
             openspace_llm::Error::InvalidRequest { message } => {
-                Failure::new(Code::Configuration, message.clone()).hint(
-                    "see the setting `model.base_url` or the variable `OPENSPACE_LLM_API_BASE`",
-                )
+                Failure::new(Code::Configuration, message.clone())
+                    .hint(
+                        "see the setting `model.base_url` or the variable `OPENSPACE_LLM_API_BASE`",
+                    )
+                    .param("reason", "base_url")
             }
             _ => error.into(),
         })?;

@@ -29,6 +29,7 @@ pub mod keys;
 pub mod logs;
 pub mod models;
 pub mod paths;
+pub mod preflight;
 pub mod run_detail;
 pub mod runs;
 pub mod sentence;
@@ -203,7 +204,7 @@ rpc! {
     /// One run with everything that is known of it.
     run_detail(runs::RunRequestById) -> run_detail::RunDetail;
     /// What would keep a run from starting, and how to mend it.
-    run_preflight(starts::RunStartRequest) -> starts::RunPreflightResponse;
+    run_preflight(starts::RunStartRequest) -> preflight::RunPreflightResponse;
     /// Files and folders of the folder that a task would work in.
     paths_find(paths::PathsFindRequest) -> paths::PathsFindResponse;
     /// Keeps a picture that is no file yet, to be attached to a task.

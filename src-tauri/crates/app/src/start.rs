@@ -34,7 +34,8 @@ fn known_backends(asked: &[String]) -> Result<Vec<String>> {
                     "there is no back end `{backend}`; there are {}",
                     BACKENDS.join(", ")
                 ),
-            ));
+            )
+            .param("reason", "backends"));
         }
     }
     if backends.is_empty() {
@@ -44,7 +45,8 @@ fn known_backends(asked: &[String]) -> Result<Vec<String>> {
                 "no back end is left to work with; there are {}",
                 BACKENDS.join(", ")
             ),
-        ));
+        )
+        .param("reason", "backends"));
     }
     Ok(backends)
 }
@@ -139,6 +141,8 @@ impl App {
                     other => other.to_string(),
                 };
                 Failure::new(Code::InvalidRequest, message)
+                    .param("reason", "model_name")
+                    .param("model", &*model)
             })?;
         }
         let asked = request
@@ -164,7 +168,8 @@ impl App {
             .attachments
             .iter()
             .map(|path| {
-                let path = existing(&request.folder, path, "attachment")?;
+                let path = existing(&request.folder, path, "attachment")
+                    .map_err(|failure| failure.param("reason", "attachment"))?;
                 conversation::check_attachment(&path)?;
                 Ok(path)
             })
@@ -192,11 +197,14 @@ impl App {
     pub(crate) fn workspace(&self, asked: Option<&Path>, folder: &Path) -> Result<PathBuf> {
         let values = self.values();
         let set = values.run.workspace.as_deref();
-        let workspace = existing(folder, asked.or(set).unwrap_or(folder), "workspace")?;
+        let unusable = |failure: Failure| failure.param("reason", "folder");
+        let workspace =
+            existing(folder, asked.or(set).unwrap_or(folder), "workspace").map_err(unusable)?;
         if !workspace.is_dir() {
-            return Err(Failure::new(
-                Code::InvalidRequest,
-                format!("`{}` is not a folder", workspace.display()),
+            let shown = workspace.display().to_string();
+            return Err(unusable(
+                Failure::new(Code::InvalidRequest, format!("`{shown}` is not a folder"))
+                    .param("path", shown),
             ));
         }
         Ok(workspace)
@@ -248,7 +256,9 @@ impl App {
                     spec.model
                 ),
             )
-            .hint("use --max-tokens, or set its price under `model.profiles`"));
+            .hint("use --max-tokens, or set its price under `model.profiles`")
+            .param("reason", "price")
+            .param("model", &spec.model));
         }
         Ok(limits)
     }
@@ -401,5 +411,6 @@ fn existing(folder: &Path, path: &Path, what: &str) -> Result<PathBuf> {
             Code::InvalidRequest,
             format!("the {what} `{}` cannot be used: {error}", path.display()),
         )
+        .param("path", path.display().to_string())
     })
 }

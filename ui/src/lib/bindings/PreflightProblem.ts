@@ -14,10 +14,18 @@ about: PreflightSubject,
  */
 blocks: boolean, 
 /**
- * What is missing, for a person.
+ * What is missing, in the language of the settings.
  */
 message: string, 
 /**
- * What to do, for a person.
+ * What a person at a window can do, in the same language.
  */
-hint: string | null, };
+hint: string | null, 
+/**
+ * The program's own words, in English; null where the message says everything.
+ */
+details: string | null, 
+/**
+ * The file or folder it is about, as the request names it.
+ */
+path: string | null, };

@@ -3,4 +3,4 @@
 /**
  * What something missing is about.
  */
-export type PreflightSubject = "task" | "model" | "folder" | "screen" | "request";
+export type PreflightSubject = "task" | "model" | "folder" | "attachment" | "limits" | "permission" | "screen" | "request";

@@ -6,6 +6,7 @@ import { failure, FakeBackend } from "../../../tests/fake-backend";
 import { useBackend, type ApprovalView, type Response } from "../../lib/api";
 import { CallFailed } from "../../lib/backend/backend";
 import { approvals } from "../../lib/state/approvals.svelte";
+import { speaker } from "../../lib/i18n.svelte";
 import ApprovalCard from "./ApprovalCard.svelte";
 import ApprovalsView from "./ApprovalsView.svelte";
 // Loaded when it is wanted; here beforehand, so that no test waits for it.
@@ -108,6 +109,13 @@ describe("a question", () => {
     ]);
     expect(await screen.findByText("Allowed once")).toBeTruthy();
     expect(await violations()).toEqual([]);
+  });
+
+  /** Who asked for the task is told within its run too, where the text of the page may claim otherwise. */
+  it("names its origin within a run", () => {
+    render(ApprovalCard, { props: { approval: question(), density: "inline" } });
+    expect(screen.getByText("from codex")).toBeTruthy();
+    expect(screen.getByText("step 9")).toBeTruthy();
   });
 
   /** Risky and final: two presses that are apart; losing the focus takes the first one back. */
@@ -400,5 +408,24 @@ describe("the editor of rules", () => {
     await user.type(field, "gui:*");
     await user.click(make);
     expect(made).toEqual([["gui:*", true]]);
+  });
+
+  /** What is no rule is said in the language of the window, and the core's words are marked as English. */
+  it("says what is no rule", async () => {
+    backend.answers.rule_preview = () => {
+      throw new CallFailed(failure("`gui` is not a rule", "invalid_request"));
+    };
+    await speaker.speak("zh-Hans");
+    render(RuleEditor, {
+      props: {
+        action: "x",
+        onmake: () => undefined,
+        oncancel: () => undefined,
+      },
+    });
+    await user.type(screen.getByRole("textbox"), "gui");
+    expect(await screen.findByText(/这不是一条规则/)).toBeTruthy();
+    expect(screen.getByText("`gui` is not a rule").lang).toBe("en");
+    await speaker.speak("en");
   });
 });

@@ -1,5 +1,7 @@
 import { rpc, type Response } from "../../lib/api";
 import { failureOf, type Failure } from "../../lib/backend/backend";
+import { failureTitle } from "../../lib/failure";
+import { speaker } from "../../lib/i18n.svelte";
 import { events } from "../../lib/state/events.svelte";
 
 export type Keys = Response<"keys_list">;
@@ -32,6 +34,12 @@ export class KeyList {
       this.failure = failureOf(thrown);
     }
   }
+}
+
+/** Why the kept keys could not be opened. */
+export function whyClosed(failure: Failure): string {
+  const key = `ui.keys.why.${failure.params?.reason ?? ""}`;
+  return speaker.has(key) ? speaker.say(key) : failureTitle(failure);
 }
 
 /** Whether a failure means that there is no keychain to keep a key in. */

@@ -44,6 +44,7 @@ pub fn quick_texts(texts: &Catalogue) -> Value {
         "label": text("label"),
         "keys": text("keys"),
         "starting": text("starting"),
+        "failed": text("failed"),
         "open": text("open"),
     })
 }

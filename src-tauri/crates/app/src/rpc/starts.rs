@@ -4,12 +4,8 @@ use std::path::PathBuf;
 
 use openspace_store::{CommandKind, Enqueued};
 
-use super::{
-    Call, Nothing, Sentence, choice, payload, run_detail::LimitsView, runs::RunRequestById,
-};
-use crate::{
-    App, Catalogue, Code, Display, Failure, RunRequest, SpecAttendance, Words, failure::Result,
-};
+use super::{Call, Nothing, choice, payload, run_detail::LimitsView, runs::RunRequestById};
+use crate::{Code, Display, Failure, RunRequest, SpecAttendance, Words, failure::Result};
 
 /// Longest task or message, bytes: more than anybody writes, less than what would choke a model.
 const LONGEST: usize = 200_000;
@@ -65,24 +61,6 @@ payload! {
         pub session: String,
     }
 
-    /// What would keep a run from starting.
-    pub struct RunPreflightResponse {
-        /// In the order they should be mended; empty when nothing is missing.
-        pub problems: Vec<PreflightProblem>,
-    }
-
-    /// Something missing.
-    pub struct PreflightProblem {
-        /// What it is about.
-        pub about: PreflightSubject,
-        /// It keeps the run from starting; otherwise it only limits it.
-        pub blocks: bool,
-        /// What is missing, for a person.
-        pub message: String,
-        /// What to do, for a person.
-        pub hint: Option<String>,
-    }
-
     /// Goes on with a run.
     #[cfg_attr(test, ts(optional_fields))]
     pub struct RunContinueRequest {
@@ -129,20 +107,6 @@ payload! {
 }
 
 choice! {
-    /// What something missing is about.
-    pub enum PreflightSubject {
-        /// The task itself.
-        Task,
-        /// The model or its key.
-        Model,
-        /// The folder or an attachment.
-        Folder,
-        /// The screen.
-        Screen,
-        /// Anything else in the request.
-        Request,
-    }
-
     /// What a run can be told.
     pub enum RunCommand {
         /// Rest.
@@ -251,38 +215,7 @@ impl Call<'_> {
         })
     }
 
-    pub(super) async fn run_preflight(
-        &self,
-        request: RunStartRequest,
-    ) -> Result<RunPreflightResponse> {
-        let mut problems = Vec::new();
-        if request.task.trim().is_empty() {
-            problems.push(PreflightProblem {
-                about: PreflightSubject::Task,
-                blocks: true,
-                message: self.words(&Sentence::new("preflight.no_task"))?,
-                hint: None,
-            });
-        }
-        let with_task = RunStartRequest {
-            task: "-".to_owned(),
-            ..request
-        };
-        match self.request(with_task) {
-            Err(failure) => problems.push(problem(&failure)),
-            Ok(request) => problems.extend(self.app.preflight(&request).await),
-        }
-        Ok(RunPreflightResponse { problems })
-    }
-
-    /// In the language of the settings, which may have changed since the start.
-    fn words(&self, sentence: &Sentence) -> Result<String> {
-        let catalogue = Catalogue::load(self.app.language()?)
-            .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
-        Ok(sentence.render(&catalogue))
-    }
-
-    fn request(&self, request: RunStartRequest) -> Result<RunRequest> {
+    pub(super) fn request(&self, request: RunStartRequest) -> Result<RunRequest> {
         check_length(&request.task)?;
         let home = self.app.paths.home.clone();
         let path = |text: &String| from_home(&self.app.paths.home, text);
@@ -315,7 +248,7 @@ pub(crate) fn from_home(home: &std::path::Path, text: &str) -> PathBuf {
     }
 }
 
-fn check_length(text: &str) -> Result<()> {
+pub(super) fn check_length(text: &str) -> Result<()> {
     if text.len() > LONGEST {
         return Err(Failure::new(
             Code::InvalidRequest,
@@ -333,58 +266,5 @@ impl From<Enqueued> for RunStarted {
             task: queued.task.to_string(),
             session: queued.session.to_string(),
         }
-    }
-}
-
-fn problem(failure: &Failure) -> PreflightProblem {
-    let about = match failure.code {
-        Code::Credentials | Code::Model => PreflightSubject::Model,
-        Code::Unavailable => PreflightSubject::Screen,
-        _ => match failure.params.get("about").map(String::as_str) {
-            Some("folder") => PreflightSubject::Folder,
-            _ => PreflightSubject::Request,
-        },
-    };
-    PreflightProblem {
-        about,
-        blocks: true,
-        message: failure.message.clone(),
-        hint: failure.hint.clone(),
-    }
-}
-
-impl App {
-    /// What would go wrong with a request, without asking the model.
-    async fn preflight(&self, request: &RunRequest) -> Vec<PreflightProblem> {
-        let spec = match self.check_request(request) {
-            Ok(spec) => spec,
-            Err(failure) => return vec![problem(&failure)],
-        };
-        let mut problems = Vec::new();
-        if !spec.model.starts_with("recorded/")
-            && let Err(failure) = self.connect(&spec, None).await
-        {
-            problems.push(PreflightProblem {
-                about: PreflightSubject::Model,
-                ..problem(&failure)
-            });
-        }
-        let wants_screen = spec.backends.iter().any(|backend| backend == "gui");
-        if wants_screen && spec.display != Display::Private {
-            let alone = spec.backends.len() == 1;
-            let options = self.session_platform();
-            let opened = tokio::task::spawn_blocking(move || {
-                openspace_gui::platform::open(&options).map(drop)
-            });
-            if let Ok(Err(error)) = opened.await {
-                problems.push(PreflightProblem {
-                    about: PreflightSubject::Screen,
-                    blocks: alone,
-                    message: error.to_string(),
-                    hint: None,
-                });
-            }
-        }
-        problems
     }
 }
