@@ -108,6 +108,10 @@ describe("the settings", () => {
     expect(await page.content()).not.toContain(secret);
     for (const file of files(core.home)) expect(file.text).not.toContain(secret);
     await row.getByRole("button", { name: "Remove the key of anthropic" }).click();
+    const sure = page.getByRole("dialog", { name: "Remove the key of anthropic?" });
+    await sure.getByText("4f2a", { exact: false }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await sure.getByRole("button", { name: "Remove the key of anthropic" }).click();
     await row.getByText("4f2a", { exact: false }).waitFor({ state: "detached" });
     await page.context().close();
   });

@@ -34,15 +34,27 @@ export type Row = {
   /** The one system where it does something. */
   system?: "linux";
 } & (
-  | { setting: string; control: Control }
+  | {
+      setting: string;
+      control: Control;
+      /** The value that lowers a protection, so that it is asked for once more. */
+      risky?: string;
+    }
   | { look: Exclude<keyof Look, "sidebar"> }
   | { block: BlockName }
 );
 
-function setting(section: SectionName, name: string, control: Control): Row {
+function setting(section: SectionName, name: string, control: Control, risky?: string): Row {
   // The catalogue has a label and a line of help for each; a test looks.
   const label = `ui.set.${name}` as MessageKey;
-  return { section, setting: name, control, label, help: `${label}.help` as MessageKey };
+  return {
+    section,
+    setting: name,
+    control,
+    label,
+    help: `${label}.help` as MessageKey,
+    ...(risky ? { risky } : {}),
+  };
 }
 
 function look(name: Exclude<keyof Look, "sidebar">): Row {
@@ -96,7 +108,7 @@ export const ROWS: readonly Row[] = [
   setting("permissions", "screen.type_delay_ms", number("ui.unit.ms")),
   setting("permissions", "screen.cmd_is_ctrl", { kind: "switch" }),
 
-  setting("safety", "policy.preset", { kind: "preset" }),
+  setting("safety", "policy.preset", { kind: "preset" }, "hands-off"),
   { section: "safety", block: "rules", label: "ui.rules.title", help: "ui.rules.help" },
   setting("safety", "policy.folders", { kind: "folders" }),
   setting("safety", "policy.protected", { kind: "folders" }),
@@ -108,6 +120,7 @@ export const ROWS: readonly Row[] = [
     "safety",
     "screen.human_input",
     choice("screen.human_input", ["pause", "stop", "ignore"]),
+    "ignore",
   ),
   setting("safety", "storage.frames_days", number("ui.unit.days")),
   setting("safety", "storage.frames_gb", number("ui.unit.gb", false)),
