@@ -19,6 +19,7 @@ export const ROUTES = [
   "/welcome/demo",
   "/welcome/model",
   "/welcome/permissions",
+  "/welcome/agents",
   "/welcome/safety",
 ];
 

@@ -2,7 +2,7 @@ import { rpc } from "../api";
 import { router } from "../router.svelte";
 
 /** The steps of the first run, in their order. */
-export const STEPS = ["welcome", "demo", "model", "permissions", "safety"] as const;
+export const STEPS = ["welcome", "demo", "model", "permissions", "agents", "safety"] as const;
 export type Step = (typeof STEPS)[number];
 
 const KEY = "welcome";
