@@ -210,6 +210,13 @@ fn a_run_is_undone_exported_and_continued() {
             .is_some_and(|text| text.contains(&secret)),
         "{output}"
     );
+    let find = |words: &str| {
+        let found = served.call("calls_find", json!({ "run": run, "words": words }));
+        found["calls"].clone()
+    };
+    assert_eq!(find(&secret.to_uppercase()), json!([call]));
+    assert_eq!(find("what nothing answered"), json!([]));
+    assert_eq!(find("  "), json!([]));
 
     let preview = served.call("run_export_preview", json!({ "run": run }));
     assert!(

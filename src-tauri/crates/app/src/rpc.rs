@@ -233,6 +233,8 @@ rpc! {
     run_export(exports::RunExportRequest) -> exports::RunExported;
     /// What a call of a tool answered, as the model was told.
     call_output(run_detail::CallOutputRequest) -> run_detail::CallOutput;
+    /// Which calls of a run answered with some words.
+    calls_find(run_detail::CallsFindRequest) -> run_detail::CallsFound;
     /// Brings back what a file held before a run changed it.
     change_undo(run_detail::ChangeUndoRequest) -> Nothing;
 

@@ -237,10 +237,12 @@ impl Store {
     /// An artefact's row and its file, which must not be written.
     pub fn artefact(&self, id: &ArtefactId) -> Result<(Artefact, PathBuf)> {
         let row = self.read_blocking(|db| db.artefacts().get(id))?;
-        Ok((
-            row,
-            Staged::Artefacts.place(&self.inner.folder, id.as_str()),
-        ))
+        Ok((row, self.artefact_file(id)))
+    }
+
+    /// Where an artefact is kept, whether it is there or not.
+    pub fn artefact_file(&self, id: &ArtefactId) -> PathBuf {
+        Staged::Artefacts.place(&self.inner.folder, id.as_str())
     }
 
     /// Keeps what a file holds before it is changed. Call it before the change, and

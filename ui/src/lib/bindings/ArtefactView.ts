@@ -23,4 +23,8 @@ mediaType: string,
 /**
  * Its size.
  */
-bytes: number, };
+bytes: number, 
+/**
+ * Where it is kept.
+ */
+path: string, };

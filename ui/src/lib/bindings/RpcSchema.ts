@@ -12,6 +12,8 @@ import type { AttachmentAdded } from "./AttachmentAdded";
 import type { AttachmentRemoveRequest } from "./AttachmentRemoveRequest";
 import type { CallOutput } from "./CallOutput";
 import type { CallOutputRequest } from "./CallOutputRequest";
+import type { CallsFindRequest } from "./CallsFindRequest";
+import type { CallsFound } from "./CallsFound";
 import type { ChangeUndoRequest } from "./ChangeUndoRequest";
 import type { CheckRunRequest } from "./CheckRunRequest";
 import type { CheckRunResponse } from "./CheckRunResponse";
@@ -130,6 +132,8 @@ export interface RpcSchema {
   run_export: [RunExportRequest, RunExported];
   /** What a call of a tool answered, as the model was told. */
   call_output: [CallOutputRequest, CallOutput];
+  /** Which calls of a run answered with some words. */
+  calls_find: [CallsFindRequest, CallsFound];
   /** Brings back what a file held before a run changed it. */
   change_undo: [ChangeUndoRequest, Nothing];
   /** Open questions, oldest first. */

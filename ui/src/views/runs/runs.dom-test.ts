@@ -1,4 +1,4 @@
-import { fireEvent, render, screen, waitFor, within } from "@testing-library/svelte";
+import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/svelte";
 import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { violations } from "../../../tests/axe";
@@ -12,6 +12,7 @@ import { events } from "../../lib/state/events.svelte";
 import { runs } from "../../lib/state/runs.svelte";
 import { unsent } from "../../lib/state/unsent.svelte";
 // Loaded when they are wanted; here beforehand, so that no test waits for it.
+import "../diagnostics/ReportDialog.svelte";
 import "./EndCard.svelte";
 import "./ExportDialog.svelte";
 import RunView from "./RunView.svelte";
@@ -101,6 +102,58 @@ describe("a run that ended", () => {
     expect(await screen.findByText("43 greeting.txt")).toBeTruthy();
     expect(screen.getByText("ended with code 0")).toBeTruthy();
     expect(await violations()).toEqual([]);
+  });
+
+  /** What it produced can be opened, found and named; what went wrong can be reported. */
+  it("hands out its files and reports problems", async () => {
+    const opened: string[] = [];
+    await show(
+      () =>
+        detail({
+          artefacts: [
+            {
+              id: "a",
+              step: 7,
+              name: "table.csv",
+              mediaType: "text/csv",
+              bytes: 12,
+              path: "/home/ana/kept/a",
+            },
+          ],
+        }),
+      {
+        report_preview: () => ({
+          preview: { folder: "/tmp/report", files: [], bytes: 0, redacted: 0 },
+        }),
+      },
+    );
+    cleanup();
+    backend.native = {
+      openPath: (path) => Promise.resolve(void opened.push(`open ${path}`)),
+      revealPath: (path) => Promise.resolve(void opened.push(`reveal ${path}`)),
+    };
+    render(RunView, { props: { route: { name: "run", id: RUN } } });
+    const row = within((await screen.findByText("table.csv")).closest("li") as HTMLElement);
+    await user.click(row.getByRole("button", { name: "Open" }));
+    await user.click(row.getByRole("button", { name: "Show in its folder" }));
+    expect(opened).toEqual(["open /home/ana/kept/a", "reveal /home/ana/kept/a"]);
+    expect(row.getByRole("button", { name: "Copy the path" })).toBeTruthy();
+    expect(await violations()).toEqual([]);
+    await user.click(screen.getByRole("button", { name: "Report a problem…" }));
+    expect(await screen.findByRole("dialog")).toBeTruthy();
+    await waitFor(() => expect(backend.requests("report_preview")).toHaveLength(1));
+  });
+
+  /** Searching looks into whole answers too, which only the core has. */
+  it("is searched in its outputs", async () => {
+    await show(() => detail(), {
+      calls_find: ({ words }) => ({ calls: words === "43 greeting" ? ["recorded_10"] : [] }),
+    });
+    await user.keyboard("{Control>}f{/Control}");
+    await user.type(await steps().findByRole("searchbox"), "43 Greeting");
+    expect(await steps().findByRole("button", { name: /run cat greeting/ })).toBeTruthy();
+    expect(steps().getByText("1 step")).toBeTruthy();
+    expect(backend.requests("calls_find").at(-1)).toEqual({ run: RUN, words: "43 greeting" });
   });
 
   /** Searching looks into steps and arguments. */

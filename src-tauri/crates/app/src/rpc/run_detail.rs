@@ -110,6 +110,8 @@ payload! {
         /// Its size.
         #[cfg_attr(test, ts(type = "number"))]
         pub bytes: u64,
+        /// Where it is kept.
+        pub path: String,
     }
 
     /// A file a run changed.
@@ -173,6 +175,20 @@ payload! {
         pub text: Option<String>,
         /// The text was cut.
         pub more: bool,
+    }
+
+    /// Asks which calls answered with some words.
+    pub struct CallsFindRequest {
+        /// The run.
+        pub run: String,
+        /// The words, as one text; letters count the same in both sizes.
+        pub words: String,
+    }
+
+    /// Calls whose whole answer holds the words.
+    pub struct CallsFound {
+        /// The model's ids of them.
+        pub calls: Vec<String>,
     }
 
     /// Brings a file back.
@@ -239,6 +255,33 @@ impl Call<'_> {
         })
     }
 
+    pub(super) async fn calls_find(&self, request: CallsFindRequest) -> Result<CallsFound> {
+        let run = self.app.find_run(&request.run).await?;
+        let words = request.words.trim().to_lowercase();
+        if words.is_empty() {
+            return Ok(CallsFound { calls: Vec::new() });
+        }
+        let messages = self
+            .app
+            .store
+            .read(move |db| db.messages().of_run(&run.id))
+            .await?;
+        let searched = tokio::task::spawn_blocking(move || {
+            let results = messages
+                .iter()
+                .flat_map(|message| results(&message.content));
+            let fits = |result: &&Value| text_of(result).to_lowercase().contains(&words);
+            results
+                .filter(fits)
+                .filter_map(|result| result.get("id")?.as_str().map(str::to_owned))
+                .collect()
+        });
+        let calls = searched
+            .await
+            .map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
+        Ok(CallsFound { calls })
+    }
+
     pub(super) async fn change_undo(&self, request: ChangeUndoRequest) -> Result<Nothing> {
         self.app.refuse_runs("undo changes")?;
         let id = request.change.parse().map_err(|_| {
@@ -260,20 +303,29 @@ fn boundary(text: &str, longest: usize) -> usize {
         .unwrap_or(0)
 }
 
-/// The text of the answer to a call, in a stored message.
-fn result_text(content: &Value, call: &str) -> Option<String> {
-    let result = content
-        .as_array()?
-        .iter()
-        .filter_map(|piece| piece.get("tool_result"))
-        .find(|result| result.get("id").and_then(Value::as_str) == Some(call))?;
-    let texts: Vec<_> = result
-        .get("content")?
-        .as_array()?
+/// The answers to calls in a stored message.
+fn results(content: &Value) -> impl Iterator<Item = &Value> {
+    let pieces = content.as_array().map(Vec::as_slice).unwrap_or_default();
+    pieces.iter().filter_map(|piece| piece.get("tool_result"))
+}
+
+/// The text of an answer.
+fn text_of(result: &Value) -> String {
+    let content = result.get("content").and_then(Value::as_array);
+    let texts: Vec<_> = content
+        .map(Vec::as_slice)
+        .unwrap_or_default()
         .iter()
         .filter_map(|piece| piece.get("text")?.as_str())
         .collect();
-    Some(texts.join("\n"))
+    texts.join("\n")
+}
+
+/// The text of the answer to a call, in a stored message.
+fn result_text(content: &Value, call: &str) -> Option<String> {
+    results(content)
+        .find(|result| result.get("id").and_then(Value::as_str) == Some(call))
+        .map(text_of)
 }
 
 struct Rows {
@@ -316,7 +368,11 @@ impl App {
             limits: limits.into(),
             events: rows.events.into_iter().map(Into::into).collect(),
             frames: rows.frames.into_iter().map(Into::into).collect(),
-            artefacts: rows.artefacts.into_iter().map(Into::into).collect(),
+            artefacts: rows
+                .artefacts
+                .into_iter()
+                .map(|artefact| ArtefactView::new(artefact, &self.store))
+                .collect(),
             changes: rows.changes.into_iter().map(Into::into).collect(),
             approvals: rows
                 .approvals
@@ -401,9 +457,10 @@ impl From<Frame> for FrameView {
     }
 }
 
-impl From<Artefact> for ArtefactView {
-    fn from(artefact: Artefact) -> Self {
+impl ArtefactView {
+    fn new(artefact: Artefact, store: &openspace_store::Store) -> Self {
         Self {
+            path: store.artefact_file(&artefact.id).display().to_string(),
             id: artefact.id.to_string(),
             step: artefact.step,
             name: artefact.name,
