@@ -43,6 +43,7 @@ export const COMMANDS = {
 
   down: { keys: ["J", "ArrowDown"], context: "tasks" },
   up: { keys: ["K", "ArrowUp"], context: "tasks" },
+  preview: { keys: ["Space"], context: "tasks" },
   stopSelected: { keys: ["."], context: "tasks", palette: true },
   filter: { keys: ["F"], context: "tasks" },
   search: { keys: ["/"], context: "tasks", palette: true },
@@ -100,7 +101,8 @@ export function matches(key: string, event: Pressed, mac: boolean): boolean {
   // Signs such as `?` need Shift on most keyboards; for letters and named keys it has to be asked for.
   const sign = last.length === 1 && !/[a-z0-9]/i.test(last);
   if (!sign && shift !== event.shiftKey) return false;
-  return event.key.toLowerCase() === last.toLowerCase();
+  const pressed = event.key === " " ? "Space" : event.key;
+  return pressed.toLowerCase() === last.toLowerCase();
 }
 
 /** A key without Control or Command that would be text in a field. */

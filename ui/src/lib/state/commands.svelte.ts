@@ -45,6 +45,7 @@ class Commands {
     const [id, key] = found;
     if (isPlain(key) && (inText(event.target) || inLayer(event.target))) return;
     if (isPlain(key) && takesArrows(event.target, key)) return;
+    if (key === "Space" && isPressed(event.target)) return;
     if (isLetter(key) && !appearance.look.letters) return;
     const handler = this.#handler(id);
     if (!handler) return;
@@ -67,6 +68,11 @@ function inLayer(target: EventTarget | null): boolean {
     target instanceof HTMLElement &&
     target.closest('[role="dialog"],[role="alertdialog"],[role="menu"]') !== null
   );
+}
+
+/** Buttons and the like are pressed with the space bar. */
+function isPressed(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest("button, summary, [role=button]") !== null;
 }
 
 /** Sliders, tabs and the like use the arrows themselves. */

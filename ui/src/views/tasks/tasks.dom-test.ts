@@ -3,7 +3,7 @@ import userEvent from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { violations } from "../../../tests/axe";
 import { failure, FakeBackend } from "../../../tests/fake-backend";
-import { appState, summary } from "../../../tests/samples";
+import { appState, detail, summary } from "../../../tests/samples";
 import { useBackend, type RunSummary } from "../../lib/api";
 import { CallFailed } from "../../lib/backend/backend";
 import Toasts from "../../components/Toasts.svelte";
@@ -14,7 +14,10 @@ import { commands } from "../../lib/state/commands.svelte";
 import { program } from "../../lib/state/program.svelte";
 import { runs, UNDO } from "../../lib/state/runs.svelte";
 import { deleteRun } from "./actions";
-// Loaded when it is wanted; here beforehand, so that no test waits for it.
+// Loaded when they are wanted; here beforehand, so that no test waits for them.
+import "../../components/MenuParts.svelte";
+import "../runs/ExportDialog.svelte";
+import "./RunPreview.svelte";
 import "./StopDialog.svelte";
 import TasksView from "./TasksView.svelte";
 
@@ -208,6 +211,48 @@ it("tells of new runs alone", async () => {
   said.mockRestore();
 });
 
+describe("a row", () => {
+  /** A run is exported from the list as well, after a look at what that holds. */
+  it("exports", async () => {
+    await show([summary({ id: "a", text: "Clean up" })], {
+      run_export_preview: () => ({ folder: "/tmp/x", files: [], bytes: 0, redacted: 0 }),
+    });
+    await user.click(await screen.findByRole("button", { name: "More for Clean up" }));
+    await user.click(await screen.findByRole("menuitem", { name: "Export…" }));
+    expect(await screen.findByRole("dialog")).toBeTruthy();
+    await waitFor(() => expect(backend.requests("run_export_preview")).toEqual([{ run: "a" }]));
+  });
+
+  /** The space bar shows a run at a glance, and presses what has the focus everywhere else. */
+  it("is looked at with the space bar", async () => {
+    const list = [
+      summary({ id: "a", text: "Clean up", answer: "12 files are gone." }),
+      summary({ id: "b", text: "Weekly report" }),
+    ];
+    await show(list, { run_detail: () => detail({ run: list[0] as RunSummary }) });
+    addEventListener("keydown", commands.onkeydown);
+    await user.keyboard(" ");
+    expect(screen.queryByRole("dialog")).toBeNull();
+    await user.keyboard("j");
+    await waitFor(() => expect(document.activeElement?.getAttribute("href")).toBe("#/runs/a"));
+    await user.keyboard(" ");
+    const preview = within(await screen.findByRole("dialog", { name: "Clean up" }));
+    expect(preview.getByText("12 files are gone.")).toBeTruthy();
+    expect(preview.getByRole("link", { name: "Open the run" }).getAttribute("href")).toBe(
+      "#/runs/a",
+    );
+    expect(location.hash).toBe("");
+    expect(await violations()).toEqual([]);
+    await user.keyboard("{Escape}");
+    await waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+    screen.getByRole("button", { name: "More for Weekly report" }).focus();
+    await user.keyboard(" ");
+    expect(await screen.findByRole("menu")).toBeTruthy();
+    expect(screen.queryByRole("dialog")).toBeNull();
+    removeEventListener("keydown", commands.onkeydown);
+  });
+});
+
 describe("deleting", () => {
   /** It can be undone, and only when it was not is the core told. */
   it("waits for second thoughts", async () => {
@@ -290,6 +335,8 @@ describe("the composer", () => {
             blocks: true,
             message: "No key was found.",
             hint: "Add it in the settings.",
+            details: "anthropic refused the key",
+            path: null,
           },
         ],
       }),
@@ -302,8 +349,42 @@ describe("the composer", () => {
     expect(screen.getByRole("link", { name: "Mend it" }).getAttribute("href")).toBe(
       "#/settings/models",
     );
+    expect(screen.getByText("Add it in the settings.")).toBeTruthy();
+    // What only the core says is English, and is marked so.
+    expect(screen.getByText("anthropic refused the key").lang).toBe("en");
     expect(backend.requests("run_start")).toEqual([]);
     expect(composer.draft.task).toBe("Count files");
+  });
+
+  /** What is in the composer itself is mended there. */
+  it("mends what is missing in place", async () => {
+    const problem = { blocks: true, hint: null, details: null };
+    await show([], {
+      run_preflight: ({ attachments, workspace }) => ({
+        problems: [
+          ...(attachments ?? []).map((path) => ({
+            ...problem,
+            about: "attachment" as const,
+            message: `${path} cannot be read.`,
+            path,
+          })),
+          ...(workspace
+            ? [{ ...problem, about: "folder" as const, message: "No folder.", path: workspace }]
+            : []),
+        ],
+      }),
+      run_start: () => ({ run: "new", task: "t", session: "s" }),
+    });
+    composer.changed({ attachments: ["~/a.txt"], folder: "/gone" });
+    const field = screen.getByRole("textbox", { name: "What is to be done" });
+    await user.type(field, "Count files{Enter}");
+    await user.click(await screen.findByRole("button", { name: "Take it off" }));
+    expect(composer.draft.attachments).toEqual([]);
+    await user.type(field, "{Enter}");
+    await user.click(await screen.findByRole("button", { name: "Leave the folder out" }));
+    expect(composer.draft.folder).toBe("");
+    await user.type(field, "{Enter}");
+    await waitFor(() => expect(location.hash).toBe("#/runs/new"));
   });
 
   /** Who wants none has no single letters that do something, and all the other keys. */
