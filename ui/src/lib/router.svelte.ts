@@ -6,7 +6,7 @@ export type Route =
   | { name: "insights" }
   | { name: "hosts"; id?: string; file?: string; act?: HostAct }
   | { name: "diagnostics" }
-  | { name: "settings"; section: string }
+  | { name: "settings"; section: string; row?: string }
   | { name: "welcome"; step?: string }
   | { name: "missing"; address: string };
 
@@ -44,7 +44,11 @@ export function parse(hash: string): Route {
     case "diagnostics":
       return { name: "diagnostics" };
     case "settings":
-      return { name: "settings", section: second ?? "general" };
+      return {
+        name: "settings",
+        section: second ?? "general",
+        ...(parameters.get("row") ? { row: parameters.get("row") ?? "" } : {}),
+      };
     case "welcome":
       return second ? { name: "welcome", step: second } : { name: "welcome" };
     default:
@@ -74,7 +78,7 @@ export function href(route: Route): string {
     case "diagnostics":
       return "#/diagnostics";
     case "settings":
-      return `#/settings/${encodeURIComponent(route.section)}`;
+      return `#/settings/${encodeURIComponent(route.section)}${route.row ? `?row=${encodeURIComponent(route.row)}` : ""}`;
     case "welcome":
       return route.step ? `#/welcome/${encodeURIComponent(route.step)}` : "#/welcome";
     case "missing":

@@ -16,6 +16,7 @@ const routes: Route[] = [
   { name: "hosts", id: "codex", file: "/a&b", act: "test" },
   { name: "diagnostics" },
   { name: "settings", section: "models" },
+  { name: "settings", section: "safety", row: "policy.preset" },
   { name: "welcome", step: "safety" },
 ];
 

@@ -2,6 +2,7 @@ import { rpc } from "../lib/api";
 import { failureTitle, notDone } from "../lib/failure";
 import { failureOf } from "../lib/backend/backend";
 import { t } from "../lib/i18n.svelte";
+import type { Context } from "../lib/keymap";
 import { router } from "../lib/router.svelte";
 import { appearance } from "../lib/state/appearance.svelte";
 import { approvals } from "../lib/state/approvals.svelte";
@@ -10,7 +11,18 @@ import { toasts } from "../lib/state/toasts.svelte";
 import { sections } from "./sections";
 
 /** Which layers lie over the page. */
-export const layers = $state({ palette: false, help: false });
+export const layers: { palette: boolean; help: boolean; about: Context | null } = $state({
+  palette: false,
+  help: false,
+  /** The page that help is about; the one that is shown without it. */
+  about: null,
+});
+
+/** Shows help about a page, or about the one that is shown. */
+export function showHelp(about: Context | null = null): void {
+  layers.about = about;
+  layers.help = true;
+}
 
 /** Stops everything that is going, whatever the page shows. */
 export async function stopAll(): Promise<void> {
@@ -67,7 +79,7 @@ function section(index: number): () => void {
 /** What works everywhere. */
 export const globalCommands: Parameters<typeof commands.provide>[0] = {
   palette: () => (layers.palette = true),
-  help: () => (layers.help = true),
+  help: () => showHelp(),
   newTask: () => router.go({ name: "tasks", compose: true }),
   stopAll: () => void stopAll(),
   settings: () => router.go({ name: "settings", section: "general" }),

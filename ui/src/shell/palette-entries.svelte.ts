@@ -1,5 +1,5 @@
 import { t, type MessageKey } from "../lib/i18n.svelte";
-import { COMMANDS, type Binding, type CommandId } from "../lib/keymap";
+import { COMMANDS, type Binding, type CommandId, type Context } from "../lib/keymap";
 import { href, router, type HostAct, type Route } from "../lib/router.svelte";
 import type { Status } from "../lib/run/status";
 import { commands } from "../lib/state/commands.svelte";
@@ -7,6 +7,8 @@ import { hostNames } from "../lib/state/host-names.svelte";
 import { runs } from "../lib/state/runs.svelte";
 import { exists } from "../lib/views";
 import { find, idOf } from "../views/settings/rows";
+import { showHelp } from "./global.svelte";
+import { NAMES } from "./help";
 import { sections } from "./sections";
 import { firstLine } from "./titles.svelte";
 
@@ -26,15 +28,21 @@ export interface Group {
 
 const MOST_RUNS = 8;
 const MOST_HOSTS = 9;
+const MOST_HELP = 6;
 
-/** What fits the words: actions of the page first, then runs, then pages. `>` asks for actions only. */
+/**
+ * What fits the words: actions of the page first, then runs, then pages, help last. `>` asks for actions
+ * only, `?` for help only.
+ */
 export function entries(words: string): Group[] {
   const only = words.startsWith(">");
-  const wanted = words.replace(/^>/, "").trim().toLocaleLowerCase().split(/\s+/).filter(Boolean);
+  const help = words.startsWith("?");
+  const wanted = words.replace(/^[>?]/, "").trim().toLocaleLowerCase().split(/\s+/).filter(Boolean);
   const fits = (text: string) => {
     const lower = text.toLocaleLowerCase();
     return wanted.every((word) => lower.includes(word));
   };
+  if (help) return filled([{ title: t("ui.palette.help"), entries: helpEntries(fits) }]);
   const groups: Group[] = [
     { title: t("ui.palette.actions"), entries: actions().filter((entry) => fits(entry.title)) },
   ];
@@ -66,7 +74,7 @@ export function entries(words: string): Group[] {
           .map((row) => ({
             id: `setting-${idOf(row)}`,
             title: t(row.label),
-            run: () => router.go({ name: "settings", section: row.section }),
+            run: () => router.go({ name: "settings", section: row.section, row: idOf(row) }),
           })),
       });
     }
@@ -78,8 +86,50 @@ export function entries(words: string): Group[] {
           .slice(0, MOST_HOSTS),
       });
     }
+    if (wanted.length > 0) {
+      groups.push({
+        title: t("ui.palette.help"),
+        entries: helpEntries(fits).slice(0, MOST_HELP),
+      });
+    }
   }
+  return filled(groups);
+}
+
+function filled(groups: Group[]): Group[] {
   return groups.filter((group) => group.entries.length > 0);
+}
+
+/** What is told about pages, found by every word of it, and the keys with what they do. */
+function helpEntries(fits: (text: string) => boolean): Entry[] {
+  const contexts = Object.keys(NAMES) as Context[];
+  const pages = contexts
+    .map((context) => ({
+      context,
+      title: t("ui.help.of", { page: t(NAMES[context]) }),
+      text: t(`ui.help.${context}` satisfies MessageKey),
+    }))
+    .filter(({ title, text }) => fits(`${title} ${text}`))
+    .map(({ context, title }): Entry => ({
+      id: `help-${context}`,
+      title,
+      run: () => showHelp(context),
+    }));
+  const keys = (Object.entries(COMMANDS) as [CommandId, Binding][])
+    .map(([id, { keys, context }]) => ({
+      id,
+      context,
+      key: keys[0],
+      title: t(`ui.command.${id}` satisfies MessageKey),
+    }))
+    .filter(({ key, title }) => key !== undefined && fits(title))
+    .map(({ id, context, key, title }): Entry => ({
+      id: `help-key-${id}`,
+      title,
+      key,
+      run: () => showHelp(context),
+    }));
+  return [...pages, ...keys];
 }
 
 /** Hosts that are here, each with what can be begun with it. */

@@ -179,10 +179,7 @@ describe("the window", () => {
     away = true;
     over = true;
     const event = { id: 1, topic: "run", seq: 1, at: 1, kind: "run.approval_asked", v: 1 };
-    backend.tell(
-      { ...event, key: "new", payload: {} },
-      { ...event, key: "old", payload: {} },
-    );
+    backend.tell({ ...event, key: "new", payload: {} }, { ...event, key: "old", payload: {} });
     await waitFor(() => expect(backend.requests("runs_get")).toHaveLength(1));
     backend.lose();
     expect(await screen.findByText(/Lost contact with the core/)).toBeTruthy();
@@ -338,6 +335,54 @@ describe("the palette", () => {
     await waitFor(() => expect(location.hash).toBe("#/hosts/cursor?act=register"));
   });
 
+  /** A question mark asks for help: about pages, by every word of it, and about keys. */
+  it("finds help", async () => {
+    await open();
+    await user.keyboard("{Control>}k{/Control}");
+    const field = await screen.findByRole("combobox", { name: "Commands and places" });
+    await user.type(field, "?");
+    const group = within(await screen.findByRole("group", { name: "Help" }));
+    expect(within(screen.getByRole("listbox")).getAllByRole("group")).toHaveLength(1);
+    for (const page of ["Tasks", "Hosts", "Diagnostics", "Settings"])
+      expect(group.getByRole("option", { name: `Help: ${page}` })).toBeTruthy();
+    await user.type(field, "stop selected");
+    expect(screen.getByRole("option", { name: /^Stop the selected run/ })).toBeTruthy();
+    await user.clear(field);
+    // Words of the text, without the sign.
+    await user.type(field, "fewer than five runs");
+    await user.click(await screen.findByRole("option", { name: "Help: Insights" }));
+    expect(await screen.findByRole("dialog", { name: "Help: Insights" })).toBeTruthy();
+    expect(location.hash).toBe("");
+    expect(await violations()).toEqual([]);
+  });
+
+  /** A setting that was found is where it leads, not only its section. */
+  it("leads to a setting", async () => {
+    await open([summary()], {
+      settings_list: () => ({
+        settings: ["policy.preset", "run.max_steps"].map((key) => ({
+          key,
+          value: key === "run.max_steps" ? "50" : '"ask-risky"',
+          default: "",
+          origin: "default" as const,
+          originName: null,
+          about: "",
+        })),
+        wrong: null,
+      }),
+      rules_list: () => ({ rules: [] }),
+      hotkeys_list: () => ({ hotkeys: [] }),
+    });
+    await user.keyboard("{Control>}k{/Control}");
+    const field = await screen.findByRole("combobox", { name: "Commands and places" });
+    await user.type(field, "most steps");
+    await user.click(await screen.findByRole("option", { name: "Most steps" }));
+    await waitFor(() => expect(location.hash).toBe("#/settings/safety?row=run.max_steps"));
+    await waitFor(() =>
+      expect(document.activeElement).toBe(screen.getByRole("group", { name: "Most steps" })),
+    );
+  });
+
   /** A sign before the words leaves only actions; nothing that fits is said. */
   it("can be narrowed", async () => {
     await open();
@@ -345,6 +390,63 @@ describe("the palette", () => {
     const field = await screen.findByRole("combobox", { name: "Commands and places" });
     await user.type(field, ">greeting");
     expect(await screen.findByText("Nothing fits. Try fewer words.")).toBeTruthy();
+  });
+});
+
+describe("the edges", () => {
+  /** How other agents reach it, how many know it, and the version, each leading to its page. */
+  it("say how it stands", async () => {
+    await open([summary()], {
+      mcp_server: () => ({
+        state: "listening",
+        port: 8091,
+        url: "http://127.0.0.1:8091/mcp",
+        freePort: null,
+        reason: null,
+        tokenFile: "/t",
+        canCopy: false,
+      }),
+      hosts_list: () => ({
+        hosts: [host("codex", "registered"), host("kiro", "not_found")],
+        others: [],
+        strangers: [],
+      }),
+    });
+    const status = within(screen.getByRole("contentinfo"));
+    for (const [name, address] of [
+      ["MCP 127.0.0.1:8091/mcp", "#/settings/agents"],
+      ["1 host registered", "#/hosts"],
+      ["Version 0.1.0", "#/settings/about"],
+    ] as const)
+      expect((await status.findByRole("link", { name })).getAttribute("href")).toBe(address);
+    expect(await violations()).toEqual([]);
+  });
+
+  /** Problems that the checks found are counted where their page is reached, without going there. */
+  it("tell of problems", async () => {
+    vi.useFakeTimers({ shouldAdvanceTime: true });
+    await open([summary()], {
+      checks_list: () => ({ checks: ["model", "space"] }),
+      check_run: ({ check }) => ({
+        findings: [
+          {
+            id: check,
+            health: check === "model" ? "problem" : "ok",
+            found: [],
+            fix: null,
+            host: null,
+            detail: null,
+            needsRestart: false,
+          },
+        ],
+        milliseconds: 1,
+      }),
+    });
+    expect(backend.requests("checks_list")).toEqual([]);
+    await vi.advanceTimersByTimeAsync(15_000);
+    vi.useRealTimers();
+    expect(await screen.findByRole("link", { name: /Diagnostics.*1 problem$/ })).toBeTruthy();
+    expect(backend.requests("check_run").every(({ askModel }) => !askModel)).toBe(true);
   });
 });
 

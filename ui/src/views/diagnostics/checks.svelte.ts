@@ -1,5 +1,6 @@
 import { rpc, type Response } from "../../lib/api";
 import { failureOf, type Failure } from "../../lib/backend/backend";
+import { problems } from "../../lib/state/problems.svelte";
 
 export type Finding = Response<"check_run">["findings"][number];
 export type Health = Finding["health"];
@@ -88,5 +89,6 @@ export class Checks {
 
   #set(check: string, change: Partial<Line>): void {
     this.lines = this.lines.map((line) => (line.check === check ? { ...line, ...change } : line));
+    if (!this.busy) problems.count = this.count("problem");
   }
 }
