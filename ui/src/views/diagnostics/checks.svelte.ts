@@ -17,6 +17,9 @@ export interface Line {
 /** How many checks run side by side: some start programs. */
 const AT_ONCE = 3;
 
+/** Checks after which the system might ask something, or that start a display: only where they are seen. */
+const SEEN: readonly string[] = ["model", "keys", "screen", "private_display", "input"];
+
 /** The checks, made one by one and shown as they come in. */
 export class Checks {
   lines: readonly Line[] = $state.raw([]);
@@ -34,13 +37,14 @@ export class Checks {
     return this.lines.reduce((sum, line) => sum + of(line), 0);
   }
 
-  /** Makes all of them again. */
-  async run(): Promise<void> {
+  /** Makes all of them again; quietly, only those that nobody notices. */
+  async run({ quietly = false } = {}): Promise<void> {
     const round = ++this.#round;
     this.failure = null;
     let names: readonly string[];
     try {
-      names = (await rpc("checks_list", {})).checks;
+      const { checks } = await rpc("checks_list", {});
+      names = quietly ? checks.filter((check) => !SEEN.includes(check)) : checks;
     } catch (thrown) {
       this.failure = failureOf(thrown);
       return;
