@@ -7,8 +7,8 @@ const part = (id) => document.getElementById(id);
 
 let texts = {};
 let busy = false;
-/** The same request sent twice is one run. */
-let key = crypto.randomUUID();
+/** The same request sent twice is one run; other words are another. */
+let asked = { task: "", key: "" };
 
 globalThis.show = (said) => {
   texts = said;
@@ -68,7 +68,8 @@ async function handOver() {
   busy = true;
   part("keys").textContent = texts.starting;
   try {
-    const request = { task, idempotencyKey: key };
+    if (asked.task !== task) asked = { task, key: crypto.randomUUID() };
+    const request = { task, idempotencyKey: asked.key };
     const { problems } = await invoke("rpc", { name: "run_preflight", request });
     const blocking = problems.filter((problem) => problem.blocks);
     if (blocking.length > 0) {
@@ -78,7 +79,7 @@ async function handOver() {
       return;
     }
     await invoke("rpc", { name: "run_start", request });
-    key = crypto.randomUUID();
+    asked = { task: "", key: "" };
     // What was typed meanwhile is the next task.
     if (part("task").value === written) part("task").value = "";
     leave();

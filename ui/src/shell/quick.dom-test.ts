@@ -152,6 +152,21 @@ describe("the quick window", () => {
     expect(key(0)).toBe(key(2));
   });
 
+  /** Other words after a failure are another task, never the one that may have been begun. */
+  it("is another task in other words", async () => {
+    broken = true;
+    const page = opened();
+    type("Tidy up");
+    press("Enter");
+    await waitFor(() => expect(part("keys").textContent).toBe("Enter delegates"));
+    broken = false;
+    type("Tidy up the scans");
+    press("Enter");
+    await waitFor(() => expect(asked(page)).toHaveLength(4));
+    const key = (index: number) => (asked(page)[index]?.[1].request as never)["idempotencyKey"];
+    expect(key(2)).not.toBe(key(0));
+  });
+
   /** It looks as the main window was told to look, and is as high as it has to be. */
   it("follows the look and fits", () => {
     localStorage.setItem("openspace-look", JSON.stringify({ theme: "dark" }));

@@ -60,8 +60,8 @@ class Composer {
   /** What was written or chosen in this window. */
   #mine: Partial<Draft> = {};
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** The same request sent twice is one run. */
-  #key = crypto.randomUUID();
+  /** The same request sent twice is one run; another one is another. */
+  #asked = { request: "", key: "" };
 
   async load(): Promise<void> {
     if (this.#loaded) return;
@@ -153,7 +153,7 @@ class Composer {
         return null;
       }
       const { run } = await rpc("run_start", request);
-      this.#key = crypto.randomUUID();
+      this.#asked = { request: "", key: "" };
       this.refused = [];
       // What was written or attached meanwhile is the next task.
       const { task, attachments } = this.draft;
@@ -172,7 +172,7 @@ class Composer {
 
   #request(): Request<"run_start"> {
     const { task, folder, attachments, backends, preset, model, steps } = this.draft;
-    return {
+    const request = {
       task,
       ...(model ? { model } : {}),
       ...(backends ? { backends: [...backends] } : {}),
@@ -182,8 +182,10 @@ class Composer {
       ...(this.draft.private ? { display: "private" } : {}),
       allow: [],
       attachments: [...attachments],
-      idempotencyKey: this.#key,
     };
+    const asked = JSON.stringify(request);
+    if (this.#asked.request !== asked) this.#asked = { request: asked, key: crypto.randomUUID() };
+    return { ...request, idempotencyKey: this.#asked.key };
   }
 
   async #keep(): Promise<void> {

@@ -175,6 +175,27 @@ describe("an at sign", () => {
   });
 });
 
+/** What failed is asked for again under the same name; what was changed since then is another task. */
+it("asks for the same again, and for another thing as another", async () => {
+  let broken = true;
+  await show({
+    run_start: () => {
+      if (broken) throw new CallFailed(failure("store"));
+      return { run: "r", task: "t", session: "s" };
+    },
+  });
+  const keys = () => backend.requests("run_start").map((request) => request.idempotencyKey);
+  await user.type(field(), "Count files{Enter}");
+  await waitFor(() => expect(keys()).toHaveLength(1));
+  await user.type(field(), "{Enter}");
+  await waitFor(() => expect(keys()).toHaveLength(2));
+  broken = false;
+  await user.type(field(), " and folders{Enter}");
+  await waitFor(() => expect(started).toEqual(["r"]));
+  expect(keys()[1]).toBe(keys()[0]);
+  expect(keys()[2]).not.toBe(keys()[0]);
+});
+
 /** What is written while a run is being started is the next task. */
 it("keeps what is written meanwhile", async () => {
   let looked: (() => void) | undefined;
