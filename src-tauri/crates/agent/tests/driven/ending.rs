@@ -10,10 +10,13 @@ use openspace_store::{Error, Fence, RunStatus, Store};
 
 use crate::world::World;
 
-/// Something that takes its time to close, during which the person says something.
+/// Something that takes its time to end, during which the person says something.
 struct Slow {
     store: Store,
     fence: Fence,
+    /// Said when the run has its answer and has not said so yet.
+    early: Mutex<Option<&'static str>>,
+    /// What became of what is said while it closes.
     answered: Mutex<Option<openspace_store::Result<i64>>>,
 }
 
@@ -27,10 +30,29 @@ impl Backend for Slow {
         Vec::new()
     }
 
+    async fn halt(&self) {
+        if let Some(text) = self.early.lock().expect("lock").take() {
+            World::say(&self.store, &self.fence, text).expect("it is going");
+        }
+    }
+
     async fn close(&self) {
         let said = World::say(&self.store, &self.fence, "And now in bold.");
         *self.answered.lock().expect("lock") = Some(said);
     }
+}
+
+/// A run with nothing to do but to end.
+fn ending(early: Option<&'static str>) -> (World, Arc<Slow>) {
+    let mut world = World::idle();
+    let slow = Arc::new(Slow {
+        store: world.store.clone(),
+        fence: world.fence.clone(),
+        early: Mutex::new(early),
+        answered: Mutex::default(),
+    });
+    world.backends.push(Arc::clone(&slow) as Arc<dyn Backend>);
+    (world, slow)
 }
 
 fn unheard(world: &World) -> usize {
@@ -50,11 +72,7 @@ fn is_done(outcome: &Outcome) {
 /// What comes with the very last words of the model is heard: the run goes on with it.
 #[tokio::test(flavor = "multi_thread")]
 async fn words_that_come_with_the_answer_are_heard() {
-    let world = World::idle();
-    let (store, fence) = (world.store.clone(), world.fence.clone());
-    *world.model.meanwhile.lock().expect("lock") = Some(Box::new(move || {
-        World::say(&store, &fence, "Also bold.").expect("it is going");
-    }));
+    let (world, _slow) = ending(Some("Also bold."));
 
     let outcome = world.drive(false).await;
 
@@ -69,13 +87,7 @@ async fn words_that_come_with_the_answer_are_heard() {
 /// would hear them. Before and without an answer they wait for whoever continues it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_with_its_answer_hears_nothing_more() {
-    let mut world = World::idle();
-    let slow = Arc::new(Slow {
-        store: world.store.clone(),
-        fence: world.fence.clone(),
-        answered: Mutex::default(),
-    });
-    world.backends.push(Arc::clone(&slow) as Arc<dyn Backend>);
+    let (world, slow) = ending(None);
 
     is_done(&world.drive(false).await);
 

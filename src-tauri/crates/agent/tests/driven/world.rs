@@ -33,8 +33,6 @@ pub(crate) struct Scripted {
     profile: Profile,
     turns: Mutex<VecDeque<Content>>,
     pub(crate) heard: Mutex<Vec<Message>>,
-    /// What the person says while the model gives its next reply.
-    pub(crate) meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
 }
 
 #[async_trait]
@@ -57,9 +55,6 @@ impl ChatModel for Scripted {
             .lock()
             .expect("lock")
             .clone_from(&request.messages);
-        if let Some(meanwhile) = self.meanwhile.lock().expect("lock").take() {
-            meanwhile();
-        }
         let turn = self.turns.lock().expect("lock").pop_front();
         let said = turn.unwrap_or_else(|| Content::Text("That is settled.".into()));
         let stop = match &said {
@@ -195,7 +190,6 @@ impl World {
             profile: Profile::lookup("openai/test"),
             turns: Mutex::new(VecDeque::from([call])),
             heard: Mutex::default(),
-            meanwhile: Mutex::default(),
         };
         Self {
             base,
