@@ -193,7 +193,10 @@ describe("the composer", () => {
     await page.getByRole("button", { name: "Use it" }).click();
     await field(page).fill("Count files");
     await page.getByRole("button", { name: "Start", exact: true }).click();
-    await page.getByRole("alert").getByText(/^The folder .*nowhere cannot be used\.$/).waitFor();
+    await page
+      .getByRole("alert")
+      .getByText(/^The folder .*nowhere cannot be used\.$/)
+      .waitFor();
     await page.getByRole("button", { name: "Leave the folder out" }).waitFor();
     expect(await violations(page)).toEqual([]);
     expect(await field(page).inputValue()).toBe("Count files");
