@@ -8,17 +8,16 @@ use std::{
     sync::Mutex,
 };
 
-use openspace_app::{Code, Failure};
+use openspace_app::{Code, Failure, log_levels};
 use tracing_subscriber::{filter::Targets, fmt as format, layer::SubscriberExt as _, registry};
 
 pub(crate) use background::in_background;
 
-/// A level, or levels for parts of the program: `info`, `warn,openspace_gui=debug`.
 fn filter(level: &str) -> Result<Targets, Failure> {
-    level.parse::<Targets>().map_err(|error| {
+    log_levels(level).ok_or_else(|| {
         Failure::new(
             Code::Configuration,
-            format!("the setting `log.level` is `{level}`: {error}"),
+            format!("the setting `log.level` is `{level}`, which is no level"),
         )
         .hint("write error, warn, info, debug or trace")
     })

@@ -30,14 +30,8 @@ use openspace_app::{
 };
 use tauri::{AppHandle, Manager, RunEvent, Wry, webview::PageLoadEvent};
 use tauri_plugin_deep_link::DeepLinkExt as _;
-use tracing_subscriber::{
-    filter::Targets,
-    fmt::{
-        layer,
-        writer::{BoxMakeWriter, MakeWriterExt as _},
-    },
-    layer::SubscriberExt as _,
-};
+use tracing_subscriber::fmt::writer::{BoxMakeWriter, MakeWriterExt as _};
+use tracing_subscriber::{fmt, layer::SubscriberExt as _, registry};
 
 /// Shows the practice window instead of the app: a form and a list to try clicking and typing on. It is a
 /// process of its own that opens no store and is in no list of ours, so it is the one window of this
@@ -174,11 +168,8 @@ fn begin(app: &AppHandle, desk: &Arc<Desk>, page: Option<&str>) {
         Ok(file) => (BoxMakeWriter::new(stderr.and(Mutex::new(file))), None),
         Err(error) => (BoxMakeWriter::new(stderr), Some(error)),
     };
-    let wanted = desk.log_filter().parse::<Targets>();
-    let wanted = wanted.unwrap_or_else(|_| Targets::new().with_default(tracing::Level::WARN));
-    let log = tracing_subscriber::registry()
-        .with(wanted)
-        .with(layer().with_ansi(false).with_writer(writer));
+    let lines = fmt::layer().with_ansi(false).with_writer(writer);
+    let log = registry().with(desk.log_levels()).with(lines);
     // The only subscriber of this process.
     let _first = tracing::subscriber::set_global_default(log);
     if let Some(error) = no_file {

@@ -11,10 +11,12 @@ use openspace_store::InstanceKind;
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::{runtime::Handle, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
+use tracing::Level;
+use tracing_subscriber::filter::Targets;
 
 use crate::{
     App, Catalogue, Code, Environment, Failure, GuardSeat, Language, Surface, failure::Result,
-    rpc::Rpc,
+    log_levels, rpc::Rpc,
 };
 
 mod aside;
@@ -114,11 +116,12 @@ impl Desk {
         }))
     }
 
-    /// What the log holds, in the form of its filter.
-    pub fn log_filter(&self) -> String {
+    /// What the log holds; a setting that says nothing asks for warnings.
+    pub fn log_levels(&self) -> Targets {
+        let level = &self.app().values().log.level;
+        let levels = log_levels(level).unwrap_or_else(|| Targets::new().with_default(Level::WARN));
         // How long a start took is always told: it is what a slow one is judged by.
-        let level = self.app().values().log.level.clone();
-        format!("{level},openspace_app::desk::first_paint=info")
+        levels.with_target("openspace_app::desk::first_paint", Level::INFO)
     }
 
     /// A key opens the quick window.

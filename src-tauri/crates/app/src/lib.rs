@@ -58,7 +58,7 @@ pub use export::Exported;
 pub use failure::{Code, Failure, Result};
 pub use guard::GuardPipe;
 pub use keys::{Keep, KeptIn, KeptKey, Keys, ProviderKey};
-pub use log::{LogFile, log_file};
+pub use log::{LogFile, log_file, log_levels};
 pub use model::KeySource;
 pub use openspace_agent::{Limit, Limits, Outcome, Pause, Reason, Used, changed_files};
 pub use openspace_config::{Environment, Secret, SettingsFile, secrets::Protect};

@@ -6,8 +6,25 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
+
 /// A log file that has grown beyond this is moved aside once, so at most twice as much is kept.
 const MOST_LOG_BYTES: u64 = 5 * 1024 * 1024;
+
+/// What a log is to hold: a level such as `info`, or more of them for parts of the program,
+/// `warn,openspace_gui=debug`. None where it says something else.
+pub fn log_levels(text: &str) -> Option<Targets> {
+    let is_level = |part: &str| {
+        let level = part.rsplit_once('=').map_or(part, |(_, level)| level);
+        level.trim().parse::<LevelFilter>().is_ok()
+    };
+    if text.split(',').all(is_level) {
+        text.parse().ok()
+    } else {
+        None
+    }
+}
 
 /// Opens `logs/NAME.log` in the data folder, to be appended to.
 ///
@@ -68,7 +85,27 @@ impl Write for LogFile {
 
 #[cfg(test)]
 mod tests {
+    use tracing::Level;
+
     use super::*;
+
+    #[test]
+    fn levels_are_levels() {
+        let enabled = |text: &str, target: &str, level: Level| {
+            log_levels(text).map(|levels| levels.would_enable(target, &level))
+        };
+        assert_eq!(enabled("info", "openspace_gui", Level::INFO), Some(true));
+        assert_eq!(enabled("info", "openspace_gui", Level::DEBUG), Some(false));
+        let parts = "warn,openspace_gui=debug";
+        assert_eq!(
+            enabled(parts, "openspace_gui::tool", Level::DEBUG),
+            Some(true)
+        );
+        assert_eq!(enabled(parts, "openspace_app", Level::INFO), Some(false));
+        for wrong in ["(", "loud", "openspace_gui", "info,openspace_gui=loud"] {
+            assert_eq!(log_levels(wrong), None, "{wrong}");
+        }
+    }
 
     /// A file that has grown is kept once, and the next line begins another, in the process that
     /// opened it too.

@@ -119,7 +119,7 @@ mod tests {
         let (executing, ends) = (Arc::clone(app), cancel.clone());
         let runs = tokio::spawn(async move {
             let guards = Arc::new(GuardSeat::default());
-            executing.serve_runs(guards, None, ends).await
+            executing.serve_runs(guards, None, ends).await;
         });
         let gone = || {
             let frame = app.store.read_blocking(|db| db.frames().get(&frame));
