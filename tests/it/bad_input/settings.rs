@@ -67,7 +67,14 @@ fn a_wrong_file_is_told_with_its_place() {
             b"[run]\nmax_cost = -1.0\n",
             &["settings.toml:2:", "run.max_cost", "above 0"],
         ),
-        (b"[log]\nlevel = \"(\"\n", &["log.level", "warn"]),
+        (
+            b"[log]\nlevel = \"(\"\n",
+            &["settings.toml:2:", "log.level", "warn"],
+        ),
+        (
+            b"[log]\nlevel = \"loud\"\n",
+            &["settings.toml:2:", "`loud`", "debug"],
+        ),
         (b"language = \"tlh\"\n", &["language", "zh-Hans"]),
     ];
     for (content, said) in cases {

@@ -185,6 +185,7 @@ impl Default for StorageSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct LogSettings {
     /// `error`, `warn`, `info`, `debug` or `trace`
+    #[serde(deserialize_with = "checked::log_level")]
     pub level: String,
 }
 

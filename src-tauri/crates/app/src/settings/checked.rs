@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 
 use crate::{
     display::private_size as parse_size,
+    log_levels,
     start::{BACKENDS, LATER_BACKENDS},
 };
 
@@ -54,6 +55,15 @@ pub(super) fn rules<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D
 pub(super) fn human_input<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     checked(from, |text: &String| {
         one_of(text, &["pause", "stop", "ignore"])
+    })
+}
+
+/// A level, or levels for parts of the program: a setting that is kept works in every process of ours.
+pub(super) fn log_level<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    checked(from, |text: &String| {
+        log_levels(text)
+            .map(drop)
+            .ok_or_else(|| format!("`{text}` is no level; write error, warn, info, debug or trace"))
     })
 }
 
